@@ -277,8 +277,8 @@ class LayerAudit(Result):
         """
         if self.base is None or not self.rotary_dim:
             return None
-        ladder = [float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))]
-        return np.where(self.frequencies > 0, ladder, 0.0)
+        ladder = np.array([float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))])
+        return np.where(self.frequencies > 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
 
     @cached_property
     def spectrum(self) -> Spectrum | None:

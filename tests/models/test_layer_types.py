@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
+from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.files.gguf import make_gguf
 from tests.models.configurations import YARN, audit, change, load, read, refuse, scale, turn
@@ -265,3 +268,66 @@ def test_a_window_for_each_layer_of_a_gguf_file(windows, expected):
     """The longest counts; zeros say that no layer slides."""
     found = read_gguf_configuration(make_gguf("gemma3", **{"attention.sliding_window": windows}), {}, "m.gguf")
     assert [(layer.name, layer.window) for layer in found.layers] == expected
+
+
+# ------------------------------------------------------------------------ facts of the classes
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        ({"model_type": "glm4v_text", "partial_rotary_factor": 0.5}, None),
+        ({"model_type": "glm4v_text"}, "head-width"),  # sections 8, 12, 12 for 64 pairs
+        ({"model_type": "paddleocr_vl_text", "layer_types": ["sliding_attention"], "sliding_window": 512}, None),
+        ({"model_type": "paddleocr_vl_text", "layer_types": ["sliding_attention"]}, "not-built"),
+        ({"model_type": "gemma4_text", "rope_parameters": {"full_attention": {"rope_theta": 1e6}}}, "not-built"),
+        (
+            {"model_type": "lfm3_vl_vision", "layer_types": ["conv"], "rope_parameters": {"rope_type": "yarn"}},
+            "not-built",
+        ),
+    ],
+)
+def test_what_a_class_compares_is_compared(config, code):
+    errors = {finding.code for finding in audit(config).findings if finding.level == "error"}
+    assert code in errors if code else not errors
+
+
+def test_pairs_of_a_grid_stand_in_its_order():
+    found = turn({"model_type": "pixtral"})["all"].frequencies
+    ladder = 10000.0 ** (-np.arange(32) / 32)
+    assert_allclose(found, [*ladder[::2], *ladder[1::2]], rtol=1e-12)
+    assert_allclose(audit({"model_type": "pixtral"}).layers[0].unscaled, found, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("config", "pairs"),
+    [
+        ({}, 32),
+        ({"qk_rope_head_dim": 32}, 16),
+        ({"qk_nope_head_dim": 128}, 32),
+        ({"head_dim": 32}, 8),
+        ({"rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}, 64),  # of the whole head: no share is read
+    ],
+)
+def test_a_part_of_a_head_is_a_share_of_the_whole(config, pairs):
+    # as the rotary module of Mistral 4 has them in transformers 5.24.0
+    assert len(turn({"model_type": "mistral4", **config})["all"].frequencies) == pairs
+
+
+def test_rope_scaling_changes_the_block_of_full_attention():
+    nested = {name: {"rope_type": "default", "rope_theta": 5e5} for name in ("sliding_attention", "full_attention")}
+    found = turn({"model_type": "gemma3_text", "rope_parameters": nested,
+                  "rope_scaling": {"rope_type": "linear", "factor": 2.0}})  # fmt: skip
+    assert {name: (one.frequencies[0], one.base) for name, one in found.items()} == {
+        "sliding_attention": (1.0, 5e5),
+        "full_attention": (0.5, 5e5),
+    }
+
+
+def test_dynamic_of_an_odd_width_grows_by_its_own_exponents():
+    block = {"rope_type": "dynamic", "factor": 2.0}
+    config = {"model_type": "ministral3", "partial_rotary_factor": 0.4, "rope_scaling": block, "rope_theta": 3e6}
+    stated = read_configuration({**config, "max_position_embeddings": 4096}, "config.json")
+    found = STACKS["transformers-5"].read(stated, stated.layers[0], 40000)
+    base = 3e6 * (2 * 40000 / 4096 - 1) ** (51 / 49)
+    assert_allclose(found.frequencies, base ** (-np.arange(0, 51, 2) / 51), rtol=1e-9)

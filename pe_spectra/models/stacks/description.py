@@ -55,6 +55,10 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
         return layer.block, ()
     if newer.where.endswith("rope_parameters") and older.where:
         return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
+    if "rope_parameters." in newer.where and older.where:  # what the nested block has besides stays
+        merged = replace(newer, kind=older.kind, values={**newer.values, **older.values})
+        inside = "rope_scaling." in older.base_key
+        return replace(merged, base=older.base, base_key=older.base_key) if inside else merged.fill_base(older), ()
     return newer.fill_base(older), ()
 
 

@@ -157,7 +157,7 @@ def make_rotation(
         base=parameters.get("base"),
         scaling=parameters["scaling"],
         options={key: one for key, one in parameters.items() if key not in _OWN and (key, one) != ("share", 1)},
-        frequencies=values,
+        frequencies=layer.stride(values) if layer.strided else values,
         layout=parameters.get("layout", layer.layout),
         attention_scaling=float(attention_scaling),
         offset=0,

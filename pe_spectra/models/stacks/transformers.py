@@ -40,7 +40,12 @@ def _read_dynamic(found: Description) -> None:
         found.notes.append(
             f"{_ORIGINAL} {write_number(stated)} is not read: dynamic counts from max_position_embeddings, {length}"
         )
-    found.values |= {"original": length, "served": found.find_served() or length}
+    served, width = found.find_served() or length, int(found.layer.head_dim * found.layer.share)
+    found.values |= {"original": length, "served": served}
+    if width % 2 and width > 2 and served > length:  # rounded up, and the base grows by exponents over width
+        excess = served / length - 1
+        found.values["factor"] = ((1 + found.values["factor"] * excess) ** ((width - 1) / (width - 2)) - 1) / excess
+        found.notes.append(f"the base grows as by factor {write_number(found.values['factor'])}")
 
 
 def _read_mscale(found: Description) -> None:
@@ -143,9 +148,9 @@ def _note_original(found: Description) -> None:
 def _read_longrope_of_five(found: Description) -> None:
     _refuse_su(found)
     ratio = _take_lengths(found)
-    if found.configuration.model == "phimoe":
+    if find_known(found.configuration.model, NEWEST).short_only:
         found.values["served"] = found.values["original"]
-        found.notes.append("short_factor serves every length: the class of Phi-3.5-MoE does not hand the length on")
+        found.notes.append("short_factor serves every length: the class of the model does not hand the length on")
     found.values.setdefault("factor", ratio)
 
 

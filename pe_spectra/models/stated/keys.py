@@ -100,7 +100,8 @@ HEAD_WIDTH = Kind(
     phrase="numbers about the heads contradict each other",
     reasoning="Numbers that describe the heads contradict each other, so tensors of these shapes cannot be multiplied, "
     "or a list of sections does not cover the pairs.",
-    formula="key-value heads divide the heads; the sections of mrope add up to D/2",
+    formula="key-value heads divide the heads; the sections of mrope, those of the class where the file has none, add "
+    "up to D/2",
     references=(TRANSFORMERS,),
 )
 

@@ -40,6 +40,9 @@ class KnownModel(NamedTuple):
     rotary_width: int | None = None  #: that width where the file has none
     head_keys: tuple[str, ...] = ("head_dim",)  #: keys that have the width that is turned, the first that is set
     head_dim: int | None = None  #: that width where the file has none; None: hidden over heads
+    part_key: str = ""  #: a key that has the width of the part that is turned, which gives the share
+    beside: int | None = None  #: width of the other part (key qk_nope_head_dim), which is added to give a head's
+    strided: bool = False  #: every second frequency comes first, and the others behind them
     full_head_dim: int | None = None  #: in full-attention layers, where it differs (key global_head_dim)
     hidden_key: str = ""  #: a key for the hidden width that stands for that of other classes
     heads_key: str = ""
@@ -50,6 +53,8 @@ class KnownModel(NamedTuple):
     obeys_interleave: bool = False  #: the key rope_interleave decides the layout; other classes ignore it
     layers: tuple[str, ...] = ()  #: the type of each layer, repeated, where no layer_types are given; (): all alike
     period_key: str = ""  #: a key that replaces the length of that pattern, its one full layer kept first or last
+    last_full: bool = False  #: the last layer is one of full attention whatever the pattern is
+    needs_window: bool = False  #: layers that slide are refused where the file has no sliding_window
     window: int | None = None  #: longest lag + 1 of sliding layers; of all layers where these are alike
     switched: bool = False  #: the window applies only with use_sliding_window true, from max_window_layers on
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
@@ -65,7 +70,10 @@ class KnownModel(NamedTuple):
     older_everywhere: bool = False  #: rope_scaling serves every type of layer, not full attention only
     reads_blocks: bool = True  #: rope_parameters and rope_scaling are read at all
     divides: bool = False  #: hidden widths that are no multiple of the heads are refused
-    needs: tuple[str, ...] = ()  #: keys that a block must have
+    needs: tuple[str, ...] = ()  #: keys that a block must have, or a nested one for each type of layer
+    sections: tuple[int, ...] = ()  #: of mrope, where the file has none; they must cover the pairs
+    short_only: bool = False  #: the short list of longrope serves every length
+    factor_key: str = ""  #: a key of longrope's block that has the attention factor
     unnamed_refused: bool = False  #: of a model of several parts: one without its model_type is refused
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated

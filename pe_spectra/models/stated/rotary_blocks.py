@@ -105,8 +105,8 @@ def _read_default(keys: Keys, known: KnownModel) -> Blocks:
 def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
     """Add to the blocks of one generation what stands beside them, and what the class of the model does with them."""
     blocks = {name: _add_original(keys, known, name, block) for name, block in blocks.items()}
-    if known.model == "phimoe":
-        blocks = {name: _take_mscale(keys, block) for name, block in blocks.items()}
+    if known.factor_key:
+        blocks = {name: _take_factor(keys, known, block) for name, block in blocks.items()}
     return blocks if known.compressed_base is None or "" not in blocks else _split_compressed(keys, blocks[""])
 
 
@@ -222,13 +222,13 @@ def _add_original(keys: Keys, known: KnownModel, name: str, block: RotaryBlock) 
     return replace(block, values={**block.values, _ORIGINAL: float(original)}, original_beside=True)
 
 
-def _take_mscale(keys: Keys, block: RotaryBlock) -> RotaryBlock:
-    """The class of Phi-3.5-MoE multiplies by a number of the file, whatever the formula of longrope gives."""
+def _take_factor(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
+    """The class multiplies by a number of the file, whatever the formula of longrope gives."""
     has_own = block.where in ("rope_parameters", "rope_scaling") and block.kind != "default"
-    mscale = keys.find_object(block.where).find_number("long_mscale") if has_own else None
-    if mscale is None:
+    factor = keys.find_object(block.where).find_number(known.factor_key) if has_own else None
+    if factor is None:
         return block
-    return replace(block, values={**block.values, "attention_factor": mscale}, attention_by_class=True)
+    return replace(block, values={**block.values, "attention_factor": factor}, attention_by_class=True)
 
 
 def _split_compressed(keys: Keys, block: RotaryBlock) -> Blocks:
@@ -243,7 +243,8 @@ def _split_compressed(keys: Keys, block: RotaryBlock) -> Blocks:
         values={**block.values, "attention_factor": 1.0} if by_class else block.values,
         attention_by_class=by_class,
     )
-    main = RotaryBlock(where="", base=block.base, base_key=block.base_key, base_beside=block.base_beside)
+    beside = block.base_beside
+    main = RotaryBlock(where="", base=beside, base_key="" if beside is None else "rope_theta", base_beside=beside)
     return {MAIN: main, COMPRESSED: compressed}
 
 

@@ -19,6 +19,7 @@ from pe_spectra.models.stated.statement import (
     COMPRESSED,
     FULL,
     MAIN,
+    SLIDING,
     TRANSFORMERS,
     UNTURNED,
     WITH_WINDOW,
@@ -38,8 +39,8 @@ NOT_BUILT = Kind(
     phrase="the model's class refuses the file",
     reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
     "whatever the other keys are. What each class of a release refuses is measured by building it.",
-    formula="a rotary block lacks a key that the class of this model_type needs, or has a rope_type that it refuses "
-    "although it reads no block",
+    formula="a rotary block lacks a key, or a type of layer, that the class of this model_type needs, or has a "
+    "rope_type that it refuses although it turns nothing by it; layers slide without sliding_window, which it needs",
     references=(TRANSFORMERS,),
 )
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
@@ -77,19 +78,19 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     ([64], [])
     """
     check_keys(keys, known)
-    if known.needs or not known.reads_blocks:
-        _check_class(keys, known)
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
     listed = _list_layer_types(keys, known)
     types = tuple(one._replace(turns=one.turns and one.name not in still) for one in listed)
+    if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
+        _check_class(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
     if [one.name for one in types] == ["all"] and names:
         types = tuple(types[0]._replace(name=name) for name in names)
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
-    _check_sections(keys, int(layers[0].head_dim * layers[0].share) // 2)
+    _check_sections(keys, known, layers[0])
     return layers
 
 
@@ -104,6 +105,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         share=share,
         share_beside=_read_share_beside(keys, known, newer),
         share_ignored=known.is_known and not known.reads_share and not known.width_key,
+        strided=known.strided,
         blocks_ignored=not known.reads_blocks,
         refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
         layout=_read_layout(keys, known),
@@ -111,23 +113,29 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
         window=one.window,
-        beside=_read_beside(keys, known, width),
+        beside=0 if known.part_key else keys.find_integer("qk_nope_head_dim", least=0) or 0,
         turns=one.turns,
         width_key=width_key,
         share_key=share_key,
     )
 
 
-def _check_class(keys: Keys, known: KnownModel) -> None:
+def _check_class(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     """Report a block that the class of the model does not take: without a key that it needs, of a type it refuses."""
+    if known.needs_window and SLIDING in keys.find_texts("layer_types") and "sliding_window" not in keys:
+        message = (
+            f"{keys.where}sliding_window is not set, so the class of {known.model} refuses {SLIDING} in layer_types"
+        )
+        keys.report(NOT_BUILT, message, key="sliding_window", model=known.model)
     block = next((one for one in map(keys.find_object, ("rope_scaling", "rope_parameters")) if one.found), None)
     if block is None:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
-    lacking = [key for key in known.needs if key not in block]
+    is_nested = any(isinstance(value, Mapping) for value in block.found.values())
+    lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
         said = f"lacks {', '.join(lacking)}"
-    elif not known.reads_blocks and kind in known.refused and known.refused != KnownModel().refused:
+    elif not is_built and kind in known.refused and known.refused != KnownModel().refused:
         said = f"has rope_type {shorten(kind)}"
     else:
         return
@@ -146,9 +154,14 @@ def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> No
         keys.report(LAYER_TYPE_MISSING, message, missing=missing)
 
 
-def _check_sections(keys: Keys, pairs: int) -> None:
+def _check_sections(keys: Keys, known: KnownModel, layer: LayerStatement) -> None:
     """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
-    for block in (keys.find_object("rope_parameters"), keys.find_object("rope_scaling"), keys):
+    is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope")
+    pairs = int(layer.head_dim * (1 if is_wide else layer.share)) // 2
+    places = [keys.find_object("rope_parameters"), keys.find_object("rope_scaling"), keys]
+    if known.sections:
+        places.append(Keys({"mrope_section": [*known.sections]}, keys.path, f"the default of {known.model}: "))
+    for block in places:
         sections = block.find_numbers("mrope_section")
         if sections is not None and sum(sections) != pairs:
             message = (
@@ -187,7 +200,8 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
         others = tuple(name for name in pattern if name != FULL)[:1] * (min(period, _MOST) - 1)
         pattern = (FULL, *others) if pattern[0] == FULL else (*others, FULL)
     pattern = pattern or ("all",)
-    return tuple(pattern[i % len(pattern)] for i in range(count))
+    names = tuple(pattern[i % len(pattern)] for i in range(count))
+    return (*names[:-1], FULL) if known.last_full else names
 
 
 def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
@@ -227,6 +241,8 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     looked = known.head_keys if known.is_known else ("qk_rope_head_dim", "head_dim", "attention_head_dim")
     key = keys.find_key(looked)
     stated = known.head_dim if key is None else keys.find_integer(key)
+    if key is None and known.beside is not None:
+        return sum(one or 0 for one in _read_parts(keys, known)), f"{known.part_key} + qk_nope_head_dim"
     if stated is not None:
         return stated // known.axes, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
@@ -243,6 +259,14 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     return width // heads // known.axes, f"{width_key} / {heads_key}"
 
 
+def _read_parts(keys: Keys, known: KnownModel) -> tuple[int, int | None]:
+    """The width of the part of a head that is turned, and of the other part where a class adds the two."""
+    part = keys.find_integer(known.part_key) or round(known.share * (known.head_dim or 0))
+    if known.beside is None:
+        return part, None
+    return part, keys.find_integer("qk_nope_head_dim", least=0) or known.beside
+
+
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
     asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved")
     if asked is None or (known.is_known and not known.obeys_interleave):
@@ -250,22 +274,15 @@ def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"
     return "interleaved" if asked else "half"
 
 
-def _read_beside(keys: Keys, known: KnownModel, width: int) -> int:
-    if known.compressed_base is not None:  # the turned part is the end of a head
-        return max(0, (keys.find_integer("head_dim") or width) - width)
-    return keys.find_integer("qk_nope_head_dim", least=0) or 0
-
-
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:
     """The share of a head that is turned, and the key or keys that it comes from."""
-    is_part = (known.compressed_base is not None or not known.is_known) and "qk_rope_head_dim" in keys
-    if is_part or known.axes > 1:
+    if (not known.is_known and "qk_rope_head_dim" in keys) or known.axes > 1:
         return 1.0, ""  # the channels that are turned are a part of their own, turned as a whole
     for place in _list_blocks(keys, known, name):
         key = place.find_key(SHARES[:1] if known.is_known else SHARES)
         if key is not None and (share := place.find_number(key)) is not None:
             return share, f"{place.where}{key}"
-    if not known.is_known or known.reads_blocks or known.reads_share:
+    if not known.is_known or (known.share_key and (known.reads_blocks or known.reads_share)):
         key = keys.find_key((SHARES[0], known.share_key) if known.is_known else SHARES)
         if key is not None and (share := keys.find_number(key)) is not None:
             return share, f"{keys.where}{key}"
@@ -275,6 +292,10 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
             if one == name:
                 return share, "partial_rotary_factors"
     own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
+    if known.part_key:
+        part, other = _read_parts(keys, known)
+        if part != known.share * (known.head_dim or 0) or other != known.beside:
+            return part / (width if other is None else part + other), f"{known.part_key} / head width"
     width_key = known.width_key or ("" if known.is_known else "rotary_dim")
     whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
+import numpy as np
+
+from pe_spectra.exact import F64
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
 
@@ -107,6 +110,7 @@ class LayerStatement:
     share: float = 1.0  #: the share of it that is turned; rotary width int(head_dim share)
     share_beside: float | None = None  #: the share beside rope_parameters where one inside it goes before
     share_ignored: bool = False  #: the model's class turns all channels of a ladder without scaling
+    strided: bool = False  #: every second frequency of the ladder comes first, and the others behind them
     refused: tuple[str, ...] = ()  #: each rope_type of a block that the model's class in transformers does not build
     blocks_ignored: bool = False  #: the model's class in transformers reads neither rope_parameters nor rope_scaling
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
@@ -123,6 +127,10 @@ class LayerStatement:
     def block(self) -> RotaryBlock:
         """The keys of the newer generation, else of the older one; NO_BLOCK where the file has neither."""
         return self.newer or self.older or NO_BLOCK
+
+    def stride(self, values: F64) -> F64:
+        """Return the frequencies of a ladder as pairs have them: every second one first, the others behind them."""
+        return np.concatenate([values[::2], values[1::2]])
 
     @property
     def may_be_untrained(self) -> bool:

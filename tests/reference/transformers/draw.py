@@ -134,7 +134,7 @@ def draw_asked(draw, found):
 def find_text_part(config):
     """The text part of a model of several parts; itself where there is one part."""
     found = config.get_text_config() if hasattr(config, "get_text_config") else config
-    return found if found is not config else config
+    return found if type(found) is not type(config) else config
 
 
 def compute(release, cls, keys, length):

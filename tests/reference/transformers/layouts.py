@@ -113,8 +113,10 @@ def _find_sources(function, given):
     return [0]
 
 
-def find_layout(functions, calls):
-    """The layout of the function that the model calls, else of those beside it where they agree."""
+def find_layout(functions, calls, asked=None):
+    """The layout of the function that the model calls, else of those beside it, by name where a key asks for one."""
     names = [name for name, _ in calls] or list(functions)
+    if not calls and asked is not None:
+        names = [name for name in names if ("interleave" in name) == asked] or names
     found = [pairing for name in names if (pairing := find_pairing(functions[name]))]
     return max(dict.fromkeys(found), key=found.count) if found else None

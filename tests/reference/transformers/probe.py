@@ -11,6 +11,7 @@ where the numbers of a query go in the function that turns it. One core, some te
 arguments it prints what it measures of these and writes nothing.
 """
 
+import contextlib
 import datetime
 import itertools
 import json
@@ -18,8 +19,9 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import torch
 from layouts import find_layout, find_still, run
-from real_modules import SWITCHES, Release, ask, is_axial, list_rotations
+from real_modules import SWITCHES, Release, ask, is_axial, list_rotations, measure_turn
 
 FOLDER = Path(__file__).parents[3] / "pe_spectra" / "models" / "measured"
 BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
@@ -40,6 +42,10 @@ OF_SCALINGS += ("high_freq_factor", "max_position_embeddings", "short_factor", "
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096}
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LLAMA3 |= {"original_max_position_embeddings": 8192}
+#: Releases 4 keep the base and the share beside the block.
+IS_OLD = int(version("transformers").partition(".")[0]) < 5
+BLOCK = "rope_scaling" if IS_OLD else "rope_parameters"
+ON_TOP = ("rope_theta", "partial_rotary_factor") if IS_OLD else ()
 
 
 class Probe:
@@ -60,6 +66,12 @@ class Probe:
         except Exception:
             return None
 
+    def switched(self, keys):
+        """The same class with these keys in every configuration."""
+        other = Probe.__new__(Probe)
+        other.__dict__ |= self.__dict__ | {"switch": keys}
+        return other
+
     def look(self, keys):
         """Frequencies and attention factor by layer type; None where something refuses."""
         try:
@@ -76,6 +88,13 @@ class Probe:
         try:
             config = self.make(keys)
             return self.release.build(config) if config is not None else None
+        except Exception:
+            return None
+
+    def runs(self, keys, length=64):
+        """Frequencies by layer type where the rotary modules can be run at positions, on grids too; else None."""
+        try:
+            return list_rotations(self.release.build_alone(self.make(keys)), length)
         except Exception:
             return None
 
@@ -98,23 +117,30 @@ class Probe:
         """The block as the class reads it: flat, or for each of its layer types."""
         if self.labels == ("all",) or not self.is_nested:
             return block
-        stated = ask(self.config, "rope_parameters")
+        stated = ask(self.config, BLOCK)
         return {name: None if name in stated and stated[name] is None else block for name in {**stated}
                 if stated[name] is None or isinstance(stated[name], dict)}  # fmt: skip
 
+    def put(self, block):
+        """The keys of a file with this block, beside those of the class's own that belong to no scaling."""
+        block = self.list_extra() | block
+        inside = {key: value for key, value in block.items() if key not in ON_TOP}
+        is_plain = IS_OLD and inside == {"rope_type": "default"}
+        return {key: block[key] for key in ON_TOP if key in block} | ({} if is_plain else {BLOCK: self.nest(inside)})
+
     def list_extra(self):
         """The keys of the class's own block that belong to no scaling, as mrope_section."""
-        own = {} if self.is_nested else ask(self.config, "rope_parameters") or {}
+        own = {} if self.is_nested else ask(self.config, BLOCK) or {}
         return {key: value for key, value in own.items() if key not in OF_SCALINGS and value is not None}
 
     @property
     def names(self):
-        found = ask(self.config, "rope_parameters") or {}
+        found = ask(self.config, BLOCK) or {}
         return tuple(name for name, value in found.items() if isinstance(value, dict)) or self.labels
 
     @property
     def is_nested(self):
-        found = ask(self.config, "rope_parameters") or {}
+        found = ask(self.config, BLOCK) or {}
         return any(isinstance(value, dict) for value in found.values())
 
 
@@ -128,6 +154,13 @@ def find_base(values, numbers):
         if near:
             return min(near, key=lambda one: abs(one / found - 1))
     return float(f"{values[1] ** -len(values):.4g}")
+
+
+def is_strided(probe):
+    """Whether every second frequency comes first and the others behind them, as on a grid whose axes share them."""
+    values = next(iter(list_rotations(probe.release.build_alone(probe.make({}))).values()))[0].tolist()
+    ladder = sorted(values, reverse=True)
+    return values != ladder and values == ladder[::2] + ladder[1::2]
 
 
 def is_plain(values):
@@ -145,7 +178,7 @@ def list_numbers(value):
 def measure_bases(probe):
     """The base where a block has none, by layer type, and the keys on top that are read for it."""
     numbers = [1e4, *list_numbers(probe.config.to_dict()), *list_numbers(getattr(probe.cls, "default_theta", 1e4))]
-    bare = probe.look({"rope_parameters": probe.nest({"rope_type": "default"} | probe.list_extra())}) or probe.default
+    bare = probe.look(probe.put({"rope_type": "default"})) or probe.default
     bases = {name: find_base(values, numbers) for name, (values, _) in bare.items()}
     full = next((name for name in bases if "sliding" not in name and name != "compress"), next(iter(bases)))
     found = {"default_base": bases[full] or 1e4}
@@ -155,7 +188,7 @@ def measure_bases(probe):
     for name, base in bases.items():
         if name != full and (base != bases[full]):
             found["compressed_base" if name == "compress" else "local_base"] = base
-    beside = {"rope_parameters": probe.nest({"rope_type": "default"} | probe.list_extra())}
+    beside = probe.put({"rope_type": "default"})
     plain = probe.look(beside)
     keys = [key for key in BASES if (plain and probe.look(beside | {key: 12345.0}) not in (plain, None))
             or probe.moves({key: 12345.0})]  # fmt: skip
@@ -165,16 +198,42 @@ def measure_bases(probe):
     return found, own
 
 
+def list_widened(probe, key, pairs):
+    """Keys with other widths of a head, by themselves and with sections of mrope that fit."""
+    sections = find_sections(probe)
+    for width in (6 * pairs, 10 * pairs):
+        yield {key: width}
+        if sections:
+            yield {key: width} | probe.put({"rope_type": "default", "mrope_section": stretch(sections, width // 2)})
+
+
+def find_sections(probe):
+    """The sections of mrope in the block of the class, or in its rotary module."""
+    modules = probe.release.build_alone(probe.make({})).values()
+    return next((one.mrope_section for one in modules if hasattr(one, "mrope_section")),
+                probe.list_extra().get("mrope_section"))  # fmt: skip
+
+
+def stretch(sections, pairs):
+    """Sections of the same kind that add up to another number of pairs."""
+    rest = pairs - 2 * (pairs // 3)
+    return [rest, pairs // 3, pairs // 3] if sections[1] == sections[2] else [pairs // 3, pairs // 3, rest]
+
+
 def measure_width(probe):
     """The keys that give the width that is turned, its default, and what it is computed from without them."""
     pairs, found = probe.count(), {}
-    keys = [key for key in HEADS if any(probe.count({key: n * pairs}) not in (pairs, 0) for n in (6, 10))]
+    keys = [key for key in HEADS if any(probe.count(one) not in (pairs, 0) for one in list_widened(probe, key, pairs))]
     found["head_keys"] = tuple(keys)
     if probe.count({"rotary_dim": 2 * max(2, pairs // 2)}) not in (pairs, 0):
         found["width_key"] = "rotary_dim"
         found["rotary_width"] = ask(probe.config, "rotary_dim")
     if "global_head_dim" in probe.config.to_dict() or probe.count({"global_head_dim": 96}, FULL) == 48:
         found["full_head_dim"] = ask(probe.config, "global_head_dim")
+    if {"qk_rope_head_dim", "head_dim"} <= {*keys}:
+        part, whole = ask(probe.config, "qk_rope_head_dim"), ask(probe.config, "head_dim")
+        seen = probe.count(probe.put({"rope_type": "default", "rope_theta": 1e4}) | {"qk_rope_head_dim": 2 * part})
+        found |= {"whole": whole, "beside": whole - part if 2 * seen == whole + part else None}
     heads = ask(probe.config, "num_attention_heads")
     if isinstance(heads, int):
         found["divides"] = probe.release_model({"hidden_size": 12 * 32 + 1, "num_attention_heads": 12}) is None
@@ -186,7 +245,8 @@ def measure_width(probe):
             if isinstance(value, int) and value > 1:
                 found.setdefault(part, value)
                 found.setdefault(f"{part}_key", key)
-                tried = [{key: 2 * value}] + ([{key: 2 * value, keys[0]: None}] if keys and raw is None else [])
+                tried = [{key: 2 * value}, {key: value // 2 or 1}]
+                tried += [{key: 2 * value, keys[0]: None}] if keys and raw is None else []
                 if any(probe.count(one) not in (pairs, 0) for one in tried):
                     found |= {part: value, f"{part}_key": key, "derived": True}
                     break
@@ -200,11 +260,11 @@ def measure_width(probe):
 def measure_share(probe):
     """The share that is turned where nothing says another, and whether a plain ladder is narrowed by one."""
     found = {}
-    block = {"rope_type": "default", "rope_theta": 1e4} | probe.list_extra()
-    whole = probe.count({"rope_parameters": probe.nest(block | {"partial_rotary_factor": 1.0})})
-    half = probe.count({"rope_parameters": probe.nest(block | {"partial_rotary_factor": 0.5})})
+    block = {"rope_type": "default", "rope_theta": 1e4}
+    linear = probe.put(block | {"rope_type": "linear", "factor": 2.0})
+    whole, half = (probe.count(probe.put(block | {"partial_rotary_factor": share})) for share in (1.0, 0.5))
     found["reads_share"] = bool(whole and half and half < whole)
-    bare = probe.look({"rope_parameters": probe.nest(block | {"rope_type": "linear", "factor": 2.0})})
+    bare = probe.look(linear)
     for name, key in (("share", None), ("local_share", SLIDING)):
         here = len(bare[key][0]) if bare and key in bare else probe.count() if not bare else None
         if here is None and key is None and bare:
@@ -214,6 +274,10 @@ def measure_share(probe):
     for key in SHARES[1:]:
         if probe.moves({key: 0.5 if probe.count({key: 0.5}) != probe.count() else 0.25}):
             found["share_key"] = key
+    tops = [probe.look(keys | {SHARES[0]: 0.3}) for keys in ({}, linear)]
+    inside = probe.look(probe.put(block | {"rope_type": "linear", "factor": 2.0, SHARES[0]: 0.3}))
+    if tops == [probe.default, bare] and bare and inside not in (None, bare) and "share_key" not in found:
+        found["share_key"] = ""
     return found
 
 
@@ -227,6 +291,7 @@ def measure_refusals(probe, stated):
     pairs = probe.count()
     lists = {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs, "factor": 2.0}
     lists |= {"original_max_position_embeddings": 4096, "short_mscale": 1.0, "long_mscale": 1.0}
+    is_run = probe.runs(stated) is not None
     tried = {"default": {}, "linear": {"factor": 2.0}, "dynamic": {"factor": 2.0}, "yarn": YARN, "llama3": LLAMA3}
     tried |= {"longrope": lists, "su": lists, "proportional": {"factor": 2.0}, "mrope": {}}
     found, extra = [], probe.list_extra()
@@ -235,11 +300,54 @@ def measure_refusals(probe, stated):
         if kind == "longrope" or kind == "su":
             sizes = {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2}
             blocks = [block | dict.fromkeys(("short_factor", "long_factor"), [1.0] * size) for size in sizes]
-            seen = [probe.look({"rope_parameters": probe.nest(one)} | stated) for one in blocks]
+            blocks += [{"type": kind, "short_factor": [1.0] * size, "long_factor": [1.0] * size} for size in sizes]
+            seen = [probe.look(probe.put(one) | stated) for one in blocks]
             if not any(seen):
                 found.append(kind)
-        elif probe.look({"rope_parameters": probe.nest(block)} | stated) is None:
+            continue
+        keys = probe.put(block) | stated
+        if probe.look(keys) is None or (is_run and probe.runs(keys) is None):
             found.append(kind)
+    return found
+
+
+def measure_lists(probe):
+    """Of longrope: a key that has the attention factor, and whether the short list serves every length."""
+    pairs, found = probe.count(), {}
+    block = {"rope_type": "longrope", "rope_theta": 1e4, "factor": 2.0, "original_max_position_embeddings": 4096}
+    block |= {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs, "short_mscale": 1.0, "long_mscale": 1.75}
+    with contextlib.suppress(Exception):
+        module = next(iter(probe.release.build_alone(probe.make(probe.put(block))).values()))
+        (short, _), (long, factor) = (measure_turn(module, length) for length in (64, 40000))
+        is_read = probe.moves(probe.put(block | {"short_factor": [3.0] * pairs}))
+        found["short_only"] = is_read and bool(torch.allclose(short[:pairs], long[:pairs], rtol=1e-4))
+        found["factor_key"] = "long_mscale" if abs(factor - 1.75) < 1e-6 else ""
+    return found
+
+
+def measure_checks(probe):
+    """What the class compares: sections of mrope with the pairs, blocks with the types of layers, windows."""
+    found, sections = {}, find_sections(probe)
+    if sections:
+        widths = ({key: width} for key in HEADS for width in (2 * sum(sections), 4 * sum(sections)))
+        fits, others = set(), set()
+        for keys in ({}, *widths):
+            (fits if probe.count(keys) == sum(sections) else others).add(probe.runs(keys) is not None)
+        if True in fits and others == {False}:
+            found["sections"] = list(sections)
+    if probe.is_nested:
+        own = ask(probe.config, BLOCK)
+        others = ({key: value for key, value in own.items() if key != name} for name in own)
+        found["needs"] = [name for name, one in zip(own, others, strict=True) if probe.look({BLOCK: one}) is None]
+    types = ask(probe.config, "layer_types")
+    if not types or SLIDING not in types:
+        full, sliding = ({"num_hidden_layers": 2, "layer_types": [name] * 2} for name in (FULL, SLIDING))
+        if probe.release_model(full) is not None and probe.release_model(sliding) is None:
+            found["needs_window"] = probe.release_model(sliding | {"sliding_window": 512}) is not None
+    if types and FULL in types and len({*types}) > 1:
+        short = [ask(probe.make({"num_hidden_layers": count}), "layer_types") for count in (2, 3, 4)]
+        if all(one and one[-1] == FULL for one in short):
+            found["last_full"] = True
     return found
 
 
@@ -273,14 +381,14 @@ def measure_layers(probe):
 
 def measure_blocks(probe, base):
     """The block or blocks that the class takes where the file has none, beside a plain ladder with its base."""
-    found, blocks = {}, ask(probe.config, "rope_parameters")
+    found, blocks = {}, ask(probe.config, BLOCK)
     if blocks is None:
         return {}
     if not probe.is_nested:
         blocks = {key: value for key, value in blocks.items() if not (key == "rope_theta" and value == base)}
         if blocks.get("rope_type", "default") != "default" or "partial_rotary_factor" in blocks:
             found["scaling"] = {key: value for key, value in blocks.items() if value is not None}
-        found["theta"] = (ask(probe.config, "rope_parameters") or {}).get("rope_theta")
+        found["theta"] = find_theta(probe.config)
         return found
     found["by_type"] = True
     found["scaling"] = {name: {key: value for key, value in (block or {}).items() if value is not None}
@@ -303,9 +411,9 @@ def measure(release, model, cls):
     width = measure_width(probe)
     blocks = measure_blocks(probe, bases["default_base"])
     share = measure_share(probe)
-    found = {**bases, **width, **blocks, **share, **measure_layers(probe)}
+    found = {**bases, **width, **blocks, **share, **measure_layers(probe), **measure_lists(probe)}
     found["own"] = own
-    blocks_own = ask(probe.config, "rope_parameters") or {}
+    blocks_own = ask(probe.config, BLOCK) or {}
     found["factor"] = ask(probe.config, "partial_rotary_factor") or (
         None if probe.is_nested else blocks_own.get("partial_rotary_factor")
     )
@@ -316,25 +424,28 @@ def measure(release, model, cls):
         found["refused_without_head"], found["refused"] = found["refused"], measure_refusals(probe, head)
     extra, bare = probe.list_extra(), {"rope_type": "default", "rope_theta": 1e4}
     found["needs"] = []
-    for key in extra if probe.look({"rope_parameters": bare | extra}) else ():
+    for key in extra if not IS_OLD and probe.look({BLOCK: bare | extra}) else ():
         others = {one: value for one, value in extra.items() if one != key}
-        if not probe.look({"rope_parameters": bare | others}):
+        if not probe.look({BLOCK: bare | others}):
             found["needs"].append(key)
-    linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4} | extra
-    found["reads_blocks"] = "linear" in found["refused"] or probe.moves({"rope_parameters": probe.nest(linear)})
-    found["plain"] = all(
-        is_plain(values)
-        for values, _ in (
-            probe.look({"rope_parameters": probe.nest({"rope_type": "default"})}) or probe.default
-        ).values()
-    )
-    functions, calls = run(probe)
-    found["layout"] = find_layout(functions, calls)
+    found |= measure_checks(probe)
+    linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}
+    found["reads_blocks"] = "linear" in found["refused"] or probe.moves(probe.put(linear))
+    plain = probe.look(probe.put({"rope_type": "default"})) or probe.default
+    found["plain"] = all(is_plain(values) for values, _ in plain.values())
+    found["strided"] = is_strided(probe)
+    sections, pairs = found.get("sections") or [], probe.count()
+    fitting = probe
+    if sections and sum(sections) != pairs:
+        block = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": stretch(sections, pairs)}
+        fitting = probe.switched(probe.switch | probe.put(block))
+    functions, calls = run(fitting)
+    asked = ask(probe.config, "rope_interleave")
+    found["layout"] = find_layout(functions, calls, asked)
     found |= find_still(probe, calls, ask(probe.config, "layer_types"))
     if "rope_interleave" in probe.config.to_dict():
-        other = Probe.__new__(Probe)
-        other.__dict__ |= probe.__dict__ | {"switch": {"rope_interleave": not ask(probe.config, "rope_interleave")}}
-        found["obeys_interleave"] = find_layout(*run(other)) != found["layout"]
+        other = probe.switched({"rope_interleave": not asked})
+        found["obeys_interleave"] = find_layout(*run(other), not asked) != found["layout"]
     found["axial"] = is_axial(release.build_alone(probe.make({})))
     found["length"] = ask(probe.config, "max_position_embeddings")
     found["original"] = ask(probe.config, "original_max_position_embeddings")
@@ -394,7 +505,7 @@ def find_own(config):
 
 def find_theta(config):
     """The base of a flat block."""
-    return (ask(config, "rope_parameters") or {}).get("rope_theta")
+    return ask(config, "rope_theta") if IS_OLD else (ask(config, BLOCK) or {}).get("rope_theta")
 
 
 def simplify(raw):
@@ -418,10 +529,13 @@ def simplify(raw):
     # those that are refused for an odd width are refused for that wherever it is odd
     refused = [kind for kind in raw["refused"] if kind != "su" and not (odd and kind in ("yarn", "longrope"))]
     if "compress" in nested:  # one ladder is scaled, the other never
-        found |= {"compressed_base": nested["compress"]["rope_theta"], "head_dim": 2 * raw["pairs"]["compress"]}
-        found = {
-            key: found[key] for key in found if key not in ("layers", "by_type", "reads_share", "share", "local_share")
-        }
+        found |= {"compressed_base": nested["compress"]["rope_theta"]}
+        found = {key: found[key] for key in found if key not in ("layers", "by_type", "local_share")}
+    factor = next((block[SHARES[0]] for block in (raw.get("scaling") or {}, *nested.values()) if SHARES[0] in block), 1)
+    if raw.get("whole") and factor < 1 and round(raw["whole"] * factor) == 2 * next(iter(raw["pairs"].values())):
+        found |= {"part_key": "qk_rope_head_dim", "head_keys": ["head_dim"], "head_dim": raw["whole"], "share": factor}
+        found |= {"beside": raw["beside"]} if raw["beside"] else {}
+        del found["head_keys"]
     if refused != ["mrope"]:
         found["refused"] = refused
     without = [kind for kind in raw.get("refused_without_head", ()) if kind not in raw["refused"]]
@@ -472,6 +586,7 @@ def simplify_layers(raw):
 SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
 SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
 SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
+SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
@@ -483,6 +598,7 @@ DEFAULTS |= {
     "older_everywhere": False,
     "divides": False,
 }
+DEFAULTS |= dict.fromkeys(("strided", "short_only", "needs_window", "last_full"), False) | {"factor_key": ""}
 
 
 def main():

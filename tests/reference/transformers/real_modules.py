@@ -93,8 +93,15 @@ class Release:
         wanted = type(config)
         if wanted not in self.alone:
             default = wanted.from_dict({})
+            _shrink(default)
+            before = default.to_dict()
             modules = self.build(default)
-            simple = modules and len(BUILT) == len(GIVEN) and all(_is_alone(*one, default) for one in GIVEN)
+            simple = (
+                modules
+                and before == default.to_dict()
+                and len(BUILT) == len(GIVEN)
+                and all(_is_alone(*one, default) for one in GIVEN)
+            )
             self.alone[wanted] = {path: type(one) for path, one in modules.items()} if simple else None
         cls = self.alone[wanted]
         return self.build(config) if cls is None else {path: one(config) for path, one in cls.items()}
@@ -239,14 +246,33 @@ def list_rotations(modules, length=None):
             if length is not None and hasattr(module, "rope_type"):
                 _ask_for(module, length, label if name != "inv_freq" else None)
             factor = getattr(module, name.replace("inv_freq", "attention_scaling"), 1.0)
-            found.setdefault(label, (getattr(module, name).float(), float(factor)))
+            found.setdefault(label, (_order(module, getattr(module, name).float()), float(factor)))
     return found
+
+
+def _order(module, values):
+    """Frequencies as pairs have them, where a module keeps them in another order than it turns by."""
+    ladder = values.sort(descending=True).values
+    if torch.equal(values, ladder):
+        return values
+    with contextlib.suppress(Exception):
+        cos, _ = module(torch.zeros(1), torch.ones(3, 1, 1, dtype=torch.long))
+        turned, expected = cos.flatten() / getattr(module, "attention_scaling", 1.0), torch.cos(ladder)
+        if any(torch.allclose(one, expected, atol=1e-5) for one in (turned[: len(values)], turned[::2])):
+            return ladder
+    return values
+
+
+def measure_turn(module, length):
+    """Angles per position of pairs in halves, and the factor of their cosines, as a module of this length has them."""
+    cos, sin = (one[0, 0].double() for one in module(torch.zeros(1), torch.tensor([[1, length - 1]])))
+    return torch.atan2(sin, cos), float(torch.hypot(sin, cos)[0])
 
 
 def _ask_for(module, length, layer):
     """Run it at the last of so many positions, which some have for each axis of a grid."""
     positions = torch.tensor([[length - 1]])
-    for given in (positions, positions.expand(3, 1, 1)):
+    for given in (positions, positions.expand(3, 1, 1), positions.expand(1, 2)):
         with contextlib.suppress(TypeError, RuntimeError, IndexError):
             return module(torch.zeros(1), given, *((layer,) if layer else ()))
     return module(torch.zeros(1), positions)

@@ -159,7 +159,9 @@ def _build_examples(model: str, layer: LayerStatement, original: int) -> list[Co
             values=MappingProxyType(values),
             original_beside=kind == "longrope",  # as in the files that have it
         )
-        example = LayerStatement(head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block)
+        example = LayerStatement(
+            head_dim=layer.head_dim, share=layer.share, layout=layer.layout, older=block, refused=layer.refused
+        )
         length = original if kind in ("default", "dynamic") else int(_FACTOR * original)
         path = f"example of {kind}"
         found.append(Configuration(path=path, model=model, scheme="rotary", length=length, layers=(example,)))

@@ -28,6 +28,8 @@ _CHANGES = {
     "norm": "norm (x{norm_ratio:.3g}, {norm_errors:.0f})",
     "step": "step (x{step_ratio:.3g}, {step_errors:.0f})",
     "turn": "spectrum (cosine of successive steps {turn_before:z.2f} to {turn_after:z.2f}, {turn_errors:.0f})",
+    "amplitude": "what neighbours share (x{amplitude_ratio:.3g}, {amplitude_errors:.0f})",
+    "noise": "noise (x{noise_ratio:.3g}, {noise_errors:.0f})",
 }
 
 

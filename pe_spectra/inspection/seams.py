@@ -1,7 +1,8 @@
 """Where a table changes from one row to the next: jumps, changes of level, rows that stand alone.
 
 A seam is where training changed, as from length 128 to 512. It shows as one long step, or as a lasting change of
-norm, of step length (noise) or of the cosine of successive steps (spectrum) that trends and walks do not explain.
+norm, of step length (noise) or of the cosine of successive steps (spectrum) that trends and walks do not explain; a
+small one in large tables as a change of amplitude or noise, taken apart.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64, I64
+from pe_spectra.inspection.amplitudes import BESIDE, find_small_changes
 from pe_spectra.inspection.breaks import find_vector_breaks
 from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rounding import find_rounding
@@ -49,6 +51,8 @@ class Seam:
     turn_before, turn_after : cosines of successive steps, which tell spectra apart; None where unchanged.
     norm_errors, step_errors, turn_errors : standard errors that these changes are of; None where unchanged.
     cosine_before, cosine_after : centred cosines of neighbours; None where unchanged.
+    amplitude_ratio, noise_ratio : what neighbours share after and before, and what they do not, as ratios of lengths,
+        where they alone show a change; amplitude_errors, noise_errors : standard errors that it is of; else None.
     """
 
     row: int
@@ -62,6 +66,10 @@ class Seam:
     norm_errors: float | None = None
     step_errors: float | None = None
     turn_errors: float | None = None
+    amplitude_ratio: float | None = None
+    amplitude_errors: float | None = None
+    noise_ratio: float | None = None
+    noise_errors: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +133,10 @@ def find_seams(table: F64, signals: RowSignals, regular: Mask, dtype: str = "flo
     for place in find_vector_breaks(table, trusted, inside, ratios):
         found = {p: seam for p, seam in found.items() if abs(p - place) > JUMP_WIDTH}
         found[place] = Seam(row=place, jump=float(np.exp(ratios[place])))
-    listed = _list_signals(signals, trusted, find_rounding(table, dtype).measure(table))
-    return Seams(seams=_add_levels(found, listed, signals, regular, stray), stray=stray)
+    rounding = find_rounding(table, dtype).measure(table)
+    seams = _add_levels(found, _list_signals(signals, trusted, rounding), signals, regular, stray)
+    # rows on both sides of a seam are not those of one process
+    return Seams(seams=seams or _find_small(table, trusted, rounding), stray=stray)
 
 
 def _compare_around(values: F64, valid: Mask, gap: int) -> F64:
@@ -202,6 +212,16 @@ def _add_levels(
         row = min(near, key=lambda p: abs(p - place)) if near else place
         seams[row] = replace(seams.get(row, Seam(row=row)), **_describe(there, listed, cosines, row))
     return tuple(seams[row] for row in sorted(seams))
+
+
+def _find_small(table: F64, rows: Mask, rounding: F64) -> tuple[Seam, ...]:
+    """Find small changes of amplitude and noise; what is near one another is one, at the surest row."""
+    found: dict[int, Seam] = {}
+    for change in sorted(find_small_changes(table, rows, rounding), key=lambda one: -one.errors):
+        row = next((row for row in found if abs(row - change.row) <= BESIDE), change.row)
+        said: dict[str, Any] = {f"{change.what}_ratio": change.ratio, f"{change.what}_errors": change.errors}
+        found[row] = replace(found.get(row, Seam(row=row)), **said)
+    return tuple(found[row] for row in sorted(found))
 
 
 def _list_signals(signals: RowSignals, rows: Mask, rounding: F64) -> dict[str, Signal]:

@@ -167,7 +167,12 @@ SEAM = RowKind(
     "deviations above; or a step of 1.2 times those around whose part that an autoregression (order 12) cannot "
     "interpolate from both sides is a quarter of it, 4.75 robust deviations long and leads all others by 1.3. It is "
     "found, too, without columns that jump, which have three steps or more of five times the three on either side; "
-    "beside a jump the third differences of rows are half of it or more, as those of a steep curve are not",
+    "beside a jump the third differences of rows are half of it or more, as those of a steep curve are not. Or, where "
+    "none of these is found in 384 rows or more: a change by 3 % of what rows share, their principal components above "
+    "the spectrum of noise (Marchenko & Pastur), or of the length of what is left, where that is white and four times "
+    "what storing rounds off. Its score (of amplitudes beside mean covariances of rows over 48 places on either side) "
+    "beside a polynomial drift, stiff and pliant, exceeds what it does without a change at one of the rows in one "
+    "table of 50 (Siegmund); its standard errors are the score over the root of its variance",
     references=(
         _BERT,
         "Tsay 1988, J. Forecasting 7, 1 (outliers and changes of level in time series)",

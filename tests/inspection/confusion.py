@@ -23,6 +23,8 @@ PAGE = ROOT / "docs" / "reading-tables.md"
 TABLE = re.compile(r"<!-- corpus -->\n.*?<!-- /corpus -->", re.DOTALL)
 #: Seeds that the page is about; what every kind in which nothing is planted begins with.
 SEEDS, SOUND = range(20), "sound: "
+#: Of kinds that lie at the edge of what can be found, 20 do not tell 95 % from 85 %; how their names end.
+MANY_SEEDS, WEAK = range(100), "by 5 to 9 %"
 
 #: A period is right within this part of it, and where a line that drifts begins and ends, or within so many cycles over
 #: the table: at its ends few of its turns tell.
@@ -127,6 +129,11 @@ def list_sound() -> list[str]:
     return [kind for kind in KINDS if kind.startswith(SOUND)]
 
 
+def list_seeds(kind: str) -> range:
+    """The seeds of a kind that the page is about."""
+    return MANY_SEEDS if kind.endswith(WEAK) else SEEDS
+
+
 def count(words: Iterable[str]) -> str:
     """Words with how often each is there, the commonest first."""
     return ", ".join(f"{word} {times}" for word, times in Counter(words).most_common())
@@ -137,7 +144,7 @@ def write_table(judging: Callable[[str, int], Judged]) -> str:
     lines = ["| what is planted | tables | found | found instead | found beside it, wrongly |", "|---|---|---|---|---|"]
     total = Counter()
     for kind in (*list_planted(), *list_sound()):
-        judged = [judging(kind, seed) for seed in SEEDS]
+        judged = [judging(kind, seed) for seed in list_seeds(kind)]
         missed = [one for one in judged if one.missed]
         false = count(code.split()[0] for one in judged for code in set(one.false))
         found = "" if kind.startswith(SOUND) else f"{len(judged) - len(missed)}"

@@ -84,6 +84,7 @@ ADDED = {
     "phase_error_bound": keep_above("max_phase_error", "phase_error_bound"),
     # of a seam: a jump alone, behind the shorter side of the table
     **dict.fromkeys(("norm_errors", "step_errors", "turn_errors", "turn_before", "turn_after"), lambda _: None),
+    **dict.fromkeys(("amplitude_ratio", "amplitude_errors", "noise_ratio", "noise_errors"), lambda _: None),
     "shorter_side": itemgetter("length"),
     # of a comparison: one lattice, of as many points as there are positions
     "grid": lambda asked: max(2, min(asked["length"]) if isinstance(asked["length"], list) else asked["length"]),

@@ -39,7 +39,7 @@ _PORTION, _MOST, _FEWEST = 0.5, 512, 16
 _Answered = tuple[list[str], list[list[str]]]
 
 
-class _Lines(NamedTuple):
+class _Rendered(NamedTuple):
     """The lines of some points as they stand in the file, and why there is no answer at some of them."""
 
     keys: list[str]
@@ -100,7 +100,7 @@ def sweep(
         return replace(outcome, files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
 
 
-def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Lines:
+def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Rendered:
     """Answer at each of some points, as lines of a file with these columns; in any process.
 
     Raises
@@ -112,7 +112,7 @@ def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Lines:
     found = [(point, _answer(point.words)) for point in points]
     rows = [row for point, answered in found for row in _list_rows(point, answered, columns)]
     refused = [answered for _, answered in found if isinstance(answered, str)]
-    return _Lines(keys=[row[0] for row in rows], data=render_lines(rows), refused=refused)
+    return _Rendered(keys=[row[0] for row in rows], data=render_lines(rows), refused=refused)
 
 
 def _answer(words: Sequence[str]) -> _Answered | str:
@@ -269,7 +269,7 @@ def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequ
         done = len(points) - len(missing)
         tell(done, len(points))
 
-        def keep(portion: Sequence[_Point], found: _Lines) -> None:
+        def keep(portion: Sequence[_Point], found: _Rendered) -> None:
             nonlocal done, lines
             ledger.append_lines(found.keys, found.data)
             done, lines = done + len(portion), lines + len(found.keys)

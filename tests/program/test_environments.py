@@ -231,7 +231,8 @@ def test_every_command_answers_in_every_environment(plain, part):
 
     def look(item):
         name, environment = item
-        return [f"{name}: {text}" for text in compare(plain, name, environment, choose_jobs(plain, environment))]
+        problems = compare(plain, f"{name} {part}", environment, choose_jobs(plain, environment))
+        return [f"{name}: {text}" for text in problems]
 
     chosen = list(ENVIRONMENTS.items())[part // 2 :: part]
     problems = [text for found in run_two_by_two(look, chosen) for text in found]

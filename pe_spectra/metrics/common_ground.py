@@ -141,7 +141,7 @@ def find_kernel(codes: CodeTable) -> Kernel | str:
 
     >>> from pe_spectra import Dft
     >>> find_kernel(CodeTable(Dft(d=4), 3)).values.round(12) + 0.0
-    array([[2., 0., 0.]])
+    array([[1., 0., 0.]])
     """
     encoding, size = codes.encoding, codes.length
     try:

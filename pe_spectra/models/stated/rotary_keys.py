@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from pe_spectra.errors import shorten
+from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
@@ -246,16 +246,21 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if stated is not None:
         return stated // known.axes, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
+    # a file that says one of the two alone lacks the other; one that says neither has those of its class
+    is_silent = bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
         looked = names if own in ("", *names) else (own,)
         key = keys.find_key(looked)
-        if key is None and default is not None:
+        if key is None and default is not None and is_silent:
             found.append((default, own or names[0]))
         else:
             found.append((keys.read_integer(*looked), key or ""))
     (width, width_key), (heads, heads_key) = found
     if width % heads and (known.divides or not known.is_known):
         keys.refuse(width_key, f"a multiple of the {heads} heads, or head_dim, is accepted")
+    if width // heads % 2 and not known.is_known:
+        odd = f"{width_key} / {heads_key} is odd ({width // heads}); an even number of channels is accepted"
+        raise FileError(keys.path, odd)
     return width // heads // known.axes, f"{width_key} / {heads_key}"
 
 

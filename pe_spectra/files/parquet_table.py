@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 
 from pe_spectra.errors import PeSpectraError
-
-_KINDS: tuple[Callable[[str], int | float | str], ...] = (int, float, str)
 
 
 def check_pyarrow() -> None:
@@ -31,14 +30,10 @@ def read_column(cells: Sequence[str]) -> list[int | float | str | None]:
     >>> read_column(["1", ""]), read_column(["1", "2.5"]), read_column(["1", "a"])
     ([1, None], [1.0, 2.5], ['1', 'a'])
     """
-    found: list[int | float | str | None] = []
-    for kind in _KINDS:
-        try:
-            found = [kind(cell) if cell else None for cell in cells]
-        except ValueError:
-            continue
-        break
-    return found
+    for kind in (int, float):
+        with suppress(ValueError):
+            return [kind(cell) if cell else None for cell in cells]
+    return [cell or None for cell in cells]
 
 
 def encode_parquet(columns: Mapping[str, Sequence[str]]) -> bytes:

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from pe_spectra.cli.sweeping import _list_commands, _read_values
 from pe_spectra.files import parquet_table
 from pe_spectra.files.ledger import read_ledger
+from pe_spectra.files.parquet_table import encode_parquet
 from tests.documents import find_fault
 from tests.places import ROOT
 
@@ -247,3 +250,16 @@ def test_sentences_that_rows_have_not_are_not_made(cli, monkeypatch, command, ma
     before = cli(f"{command} --format csv")
     monkeypatch.setattr(f"pe_spectra.answers.{maker}", fail)
     assert cli(f"{command} --format csv") == before
+
+
+def test_columns_go_to_pyarrow_as_numbers_and_words(monkeypatch):
+    written = []
+    arrow, parquet = ModuleType("pyarrow"), ModuleType("pyarrow.parquet")
+    arrow.__spec__ = parquet.__spec__ = ModuleSpec("pyarrow", None)
+    buffer = SimpleNamespace(getvalue=lambda: SimpleNamespace(to_pybytes=lambda: b"PAR1"))
+    arrow.BufferOutputStream, arrow.table, arrow.parquet = lambda: buffer, dict, parquet
+    parquet.write_table = lambda table, _: written.append(table)
+    monkeypatch.setitem(sys.modules, "pyarrow", arrow)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", parquet)
+    assert encode_parquet({"d": ["4", ""], "w": ["a", "1"]}) == b"PAR1"
+    assert written == [{"d": [4, None], "w": ["a", "1"]}]

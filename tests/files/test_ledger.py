@@ -385,3 +385,15 @@ def test_of_lines_that_are_refused_none_is_written(path):
     with open_ledger(path) as ledger, pytest.raises(InputError, match=r"this key is there already \(a\)"):
         ledger.append_all({key: {"accuracy": 1, "arm": "none"} for key in ("b", "a")})
     assert path.read_bytes() == before
+
+
+def test_a_file_that_grew_beyond_what_is_read_is_refused(path, monkeypatch):
+    fill(path, "a")
+    monkeypatch.setattr("pe_spectra.files.ledger.MAX_TEXT_TABLE_BYTES", 8)
+    refuse(path, "holds more than 8 bytes")
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_refused(path, monkeypatch):
+    fill(path, "a")
+    monkeypatch.setattr(os.path, "samestat", lambda *_: False)
+    refuse(path, "was replaced while it was opened")

@@ -101,3 +101,7 @@ def test_a_size_that_is_none_is_refused_by_name(size):
 def test_a_picture_smaller_than_a_patch_is_refused():
     with pytest.raises(FileError, match=r"image_size .*a size from that of a patch, 16, is accepted"):
         read({"model_type": "vit", "image_size": 8})
+
+
+def test_sines_without_a_table_are_for_any_number_of_positions():
+    assert dict(read({"model_type": "informer", "d_model": 64}).values) == {"d": 64}

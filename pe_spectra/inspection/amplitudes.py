@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from pe_spectra.exact import F64
+from pe_spectra.inspection.levels import MEDIAN_SQUARE
 from pe_spectra.inspection.rows import reduce_columns
 from pe_spectra.inspection.series import Mask, bridge, measure_spread
 
@@ -44,8 +45,6 @@ _TABLES = 50
 #: Changes are looked for where one by this part would be found, larger ones show in lengths; a change by less than the
 #: other is not told, for waves that are no stationary process have as much.
 _SMALL, _LEAST = 0.07, 0.03
-#: The median of the square of a standard normal number.
-_MEDIAN_SQUARE = 0.4549364
 
 
 class SmallChange(NamedTuple):
@@ -246,7 +245,7 @@ def bound_errors(errors: F64, rate: float) -> float:
 
     count = len(errors)
     # half the square of what changes is one less the correlation
-    apart = min(float(np.median(np.diff(errors) ** 2)) / 2 / _MEDIAN_SQUARE, 1.0) if count > 1 else 1.0
+    apart = min(float(np.median(np.diff(errors) ** 2)) / 2 / MEDIAN_SQUARE, 1.0) if count > 1 else 1.0
     level = math.sqrt(chdtri(1, rate / count))
     half = level * math.sqrt(max(apart, 1e-12) / 2)
     density = math.exp(-(half**2) / 2) / math.sqrt(2 * math.pi)

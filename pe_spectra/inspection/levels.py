@@ -34,7 +34,7 @@ _BESIDE = 2
 #: What is constant but for rounding.
 _CONSTANT = 1e-9
 #: The median of the square of a standard normal number.
-_MEDIAN_SQUARE = 0.4549364
+MEDIAN_SQUARE = 0.4549364
 #: Lengths whose densities are kept, up to this one: at most 20 MB of them.
 _RECALLED, _MOST_RECALLED = 16, 1024
 #: Changes that are looked for, and places that are tried for each.
@@ -155,7 +155,7 @@ def measure_gains(values: F64) -> tuple[F64, F64]:
         sizes = np.where(gained > best, changes, sizes)
         best = np.maximum(best, gained)
     gains: F64 = best - plain
-    return gains / max(1.0, float(np.median(gains)) / _MEDIAN_SQUARE), sizes
+    return gains / max(1.0, float(np.median(gains)) / MEDIAN_SQUARE), sizes
 
 
 class _Densities(NamedTuple):

@@ -76,7 +76,6 @@ def test_without_a_study_one_line_says_so(monkeypatch, cli):
     assert "no study" in catch(read_study, kind=InputError)
 
 
-@pytest.mark.skipif(lines.find_study() is None, reason="this version has no study")
 def test_the_committed_study_is_of_the_plan():
     runs = read_runs(lines.find_study())
     keys = [one.key for one in runs.results]

@@ -15,6 +15,14 @@ BASES = {
 }
 
 
+def draw_noise(generator, rows, rank, memory):
+    """Noise in `rank` columns, each an autoregressive process of this memory; 1 is a random walk."""
+    noise = generator.standard_normal((rows, rank))
+    for row in range(1, rows):
+        noise[row] += memory * noise[row - 1]
+    return noise
+
+
 def inspect_codes(table, **options):
     return [finding.code for finding in inspect_table(table, **options).findings]
 

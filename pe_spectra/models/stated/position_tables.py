@@ -48,7 +48,8 @@ class KnownTable(NamedTuple):
     default: int | None = None  #: that number where none is
     extra: int = 0  #: rows beyond that
     first: int | None = None  #: the row of position 0; None: after the extra rows
-    after_padding: int | None = -1  #: else the row after pad_token_id, by default after this one; -1: it is not
+    after_padding: bool = False  #: it is the row after pad_token_id
+    padding: int | None = None  #: that row where the file has none
     columns: tuple[str, int] | int | None = None  #: the key with its width, and its default
     fixed: bool = False  #: sines and cosines by formula, which training leaves as they are
     grows: bool = False  #: and which are made for more positions when these are asked for
@@ -103,6 +104,7 @@ def list_tables(model: str, release: str = NEWEST) -> tuple[KnownTable, ...]:
     return _load(release).get(model) or ((_READ[model],) if model in _READ else ())
 
 
+@cache
 def find_table(model: str) -> KnownTable | None:
     """Return the table of a model that is audited: the decoder's, that of words before that of pictures.
 
@@ -151,10 +153,10 @@ def _read_width(keys: Keys, table: KnownTable) -> int:
 
 
 def _count_unused(keys: Keys, table: KnownTable) -> int:
-    if table.after_padding == -1:
+    if not table.after_padding:
         return table.extra if table.first is None else table.first
     padding = keys.find_integer("pad_token_id", least=0)
-    return (table.after_padding or 0 if padding is None else padding) + 1
+    return ((table.padding or 0) if padding is None else padding) + 1
 
 
 def _read_grid(keys: Keys, table: KnownTable) -> tuple[tuple[int, int], int | None]:

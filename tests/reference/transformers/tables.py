@@ -189,7 +189,9 @@ def place(cls, of, keys):
     found = {}
     for name in {*padded[0]} & {*padded[1]}:
         first, other = (one[name] for one in padded)
-        found[name] = {"after_padding": of().pad_token_id} if (first, other) == (2, 6) else {"first": first}
+        found[name] = (
+            {"after_padding": True, "padding": of().pad_token_id} if (first, other) == (2, 6) else {"first": first}
+        )
     return found
 
 

@@ -233,9 +233,10 @@ def _list_facts(report: LearningReport) -> list[tuple[str, str]]:
     if control:
         shown = sum(one.differs for one in control)
         span = [one.difference for one in control if one.difference is not None]
-        text = f"{shown} of {count(len(control), 'comparison')} differ, by {min(span):+.3f} to {max(span):+.3f}"
+        text = f"{shown} of {count(len(control), 'comparison')} shown to differ"
+        text += f"; all differences from {min(span):+.3f} to {max(span):+.3f}"
         ends = [end for one in control for end in (one.low, one.high) if end is not None]
-        within = f", all intervals from {min(ends):+.3f} to {max(ends):+.3f}" if ends else ""
+        within = f", their intervals from {min(ends):+.3f} to {max(ends):+.3f}" if ends else ""
         facts.append((f"control ({CONTROL})", f"{text}{within}; position does not help there"))
     without = [f"{_name_task(one, report)} {one.accuracy:.3f}" for one in report.arms if one.arm == "none"]
     facts.append(("without an encoding", ", ".join(without)))

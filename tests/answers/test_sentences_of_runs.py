@@ -314,8 +314,9 @@ REPORT_LAWS = {
     r"runs: (\d+)(?: of \d+ planned)?: (\d+) arms?, windows of 32 positions": lambda r, runs, arms: (
         (int(runs), int(arms)) == (sum(o.runs for o in r.report.arms), len({o.arm for o in r.report.arms}))
     ),
-    rf"control \(bag\): (\d+) of (\d+) comparisons? differ, by ({NUMBER}|\+[\d.]+) to ({NUMBER}|\+[\d.]+)"
-    r"(?:, all intervals from ([+-][\d.]+) to ([+-][\d.]+))?; position does not help there": say_control,
+    rf"control \(bag\): (\d+) of (\d+) comparisons? shown to differ; all differences from ({NUMBER}|\+[\d.]+) to "
+    rf"({NUMBER}|\+[\d.]+)(?:, their intervals from ([+-][\d.]+) to ([+-][\d.]+))?; position does not help "
+    r"there": say_control,
     r"without an encoding: (.*)": lambda r, said: (
         [float(n) for n in re.findall(r"[a-z]+ ([\d.]+)", said)]
         == [o.accuracy for o in r.report.arms if o.arm == "none"]

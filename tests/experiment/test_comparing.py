@@ -242,8 +242,8 @@ def test_facts_name_what_goes_with_accuracy(report):
     facts = dict(answer_learning(report).facts)
     control = [one for one in report.arms if one.task == "bag" and one.low is not None]
     low, high = min(one.low for one in control), max(one.high for one in control)
-    assert facts["control (bag)"].startswith("0 of 11 comparisons differ, by ")
-    assert f"all intervals from {low:+.3f} to {high:+.3f};" in facts["control (bag)"]
+    assert facts["control (bag)"].startswith("0 of 11 comparisons shown to differ; all differences from ")
+    assert f"their intervals from {low:+.3f} to {high:+.3f};" in facts["control (bag)"]
     # six to eight arms are too few for a correlation that is corrected for all numbers
     assert facts["goes with accuracy: lag"] == "none of the numbers"
     assert "norm_rms" in facts["goes with accuracy on no task"]

@@ -196,7 +196,7 @@ def _stands_out(values: F64, axes: list[F64], lines: list[F64], trend: F64, rest
         abs(ridge.last - ridge.first) * size < LEAST_DRIFT or ridge.low * size < _SLOWEST / 2 or ridge.high >= 0.5
     ):
         return False
-    basis = np.column_stack([trend, *build_waves(axes, lines)])
+    basis = np.column_stack([trend, build_waves(axes, lines)])
     amplitudes = np.linalg.lstsq(basis, values, rcond=None)[0]
     turned = _turn_back(values - basis[:, :-2] @ amplitudes[:-2], axes, line)
     flat = orthonormalise(np.ones((size, 1)))

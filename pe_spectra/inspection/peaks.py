@@ -33,7 +33,7 @@ _CLEAR, _NEAREST, _COMPARED, _FEWEST = 2.5, (24, 12, 6), 48, 3
 
 
 def select_lines(
-    values: F64, shape: tuple[int, ...], basis: F64, waves: list[F64], cycles: F64, rest: float, forms: int = 1
+    values: F64, shape: tuple[int, ...], basis: F64, waves: F64, cycles: F64, rest: float, forms: int = 1
 ) -> list[int]:
     """Select the sinusoids that are narrow: far above the continuum on either side, which is no line.
 
@@ -43,9 +43,9 @@ def select_lines(
 
     Parameters
     ----------
-    values : (S, c) principal columns; shape : (S,), or (H, W); basis : (S, t) orthonormal trend; waves : cosine and
-        sine (S,) of each sinusoid; cycles : (K, axes) their cycles over each side; rest : level of the columns left
-        out; forms : as many more kinds of lines than sinusoids were tried, of which the best one is asked about.
+    values : (S, c) principal columns; shape : (S,), or (H, W); basis : (S, t) orthonormal trend; waves : (S, 2 K)
+        cosine and sine of each sinusoid; cycles : (K, axes) their cycles over each side; rest : level of the columns
+        left out; forms : as many more kinds of lines than sinusoids were tried, of which the best one is asked about.
 
     Returns
     -------
@@ -56,17 +56,17 @@ def select_lines(
     Harris 1978, Proc. IEEE 66, 51 (Hann window); Thomson 1982, Proc. IEEE 70, 1055 (lines in a continuum).
 
     >>> s = np.arange(96.0)
-    >>> waves = [np.cos(2 * np.pi * s / 12), np.sin(2 * np.pi * s / 12)]
+    >>> waves = np.column_stack([np.cos(2 * np.pi * s / 12), np.sin(2 * np.pi * s / 12)])
     >>> noise = 0.01 * np.random.default_rng(0).normal(size=96)
-    >>> select_lines((waves[0] + noise)[:, None], (96,), np.ones((96, 1)) / 96**0.5, waves, np.array([[8.0]]), 0.0)
+    >>> select_lines(waves[:, :1] + noise[:, None], (96,), np.ones((96, 1)) / 96**0.5, waves, np.array([[8.0]]), 0.0)
     [0]
     """
-    amplitudes = np.linalg.lstsq(np.column_stack([basis, *waves]), values, rcond=None)[0]
+    amplitudes = np.linalg.lstsq(np.column_stack([basis, waves]), values, rcond=None)[0]
     smooth, parts = amplitudes[: basis.shape[1]], amplitudes[basis.shape[1] :]
     parts = parts.reshape(len(cycles), 2, -1)
     powers = np.einsum("ijk,ijk->i", parts, parts)
     alone = [index for index in range(len(cycles)) if _is_alone(index, cycles, powers, shape)]
-    models = {index: np.column_stack(waves[2 * index : 2 * index + 2]) @ parts[index] for index in alone}
+    models = {index: waves[:, 2 * index : 2 * index + 2] @ parts[index] for index in alone}
     sides = [np.sin(math.pi * (np.arange(size) + 0.5) / size) ** 2 for size in shape]
     taper = reduce(np.multiply.outer, sides).ravel()
     taper *= math.sqrt(len(values)) / np.linalg.norm(taper)
@@ -76,7 +76,7 @@ def select_lines(
         bins = find_bins(left, shape, rest)
         selected = []
         for index in alone:
-            wave = waves[2 * index] - 1j * waves[2 * index + 1]
+            wave = waves[:, 2 * index] - 1j * waves[:, 2 * index + 1]
             peak = float(np.sum(np.abs(wave @ (left + taper[:, None] * models[index])) ** 2)) / len(values) + rest
             around = bins.take(_clear_of(bins, cycles[[other for other in alone if other != index]]))
             if _stands_out(around, peak, cycles[index], forms):

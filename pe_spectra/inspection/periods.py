@@ -141,9 +141,8 @@ def find_periods(table: F64, grid: tuple[int, int] | None = None) -> Periods:
     rest = max(total - float(np.einsum("ij,ij->", principal, principal)), _ROUNDING * total) / len(table)
     ridges, chirps, found = _find_lines(principal, axes, shape, trend, total, rest)
     slow = build_waves(build_drift_axes(len(table)), chirps)
-    waves = [*build_waves(axes, found), *slow]
-    model = np.column_stack([trend, *waves])
-    basis = orthonormalise(model) if waves else trend
+    model = np.column_stack([trend, build_waves(axes, found), slow])
+    basis = orthonormalise(model) if found or chirps else trend
     amplitudes = np.asarray(np.linalg.lstsq(model, centred, rcond=None)[0], dtype=np.float64)
     firsts = range(trend.shape[1], model.shape[1], 2)
     shares = [measure_energy(model[:, one : one + 2], amplitudes[one : one + 2]) / total for one in firsts]

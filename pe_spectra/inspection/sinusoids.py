@@ -25,17 +25,19 @@ def build_axes(shape: tuple[int, ...]) -> list[F64]:
     return [axis - axis.mean() for axis in places]
 
 
-def build_waves(axes: list[F64], frequencies: list[F64]) -> list[F64]:
-    """Return cosine and sine (S,) of each frequency, in cycles a row: a number for each axis, or for the first of them.
+def build_waves(axes: list[F64], frequencies: list[F64]) -> F64:
+    """Return cosine and sine of each frequency side by side, (S, 2 k), in cycles a row.
 
-    >>> [wave.round(9).tolist() for wave in build_waves([np.arange(3.0)], [np.array([0.25])])]
+    A frequency is a number for each axis, or for the first of them.
+
+    >>> build_waves([np.arange(3.0)], [np.array([0.25])]).T.round(9).tolist()
     [[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     """
-    waves: list[F64] = []
-    for frequency in frequencies:
-        angle = 2 * math.pi * np.sum([value * axis for value, axis in zip(frequency, axes, strict=False)], axis=0)
-        waves += [np.cos(angle), np.sin(angle)]
-    return waves
+    waves = np.empty((len(axes[0]), len(frequencies), 2))
+    for index, frequency in enumerate(frequencies):
+        angle = 2 * math.pi * sum(value * axis for value, axis in zip(frequency, axes, strict=False))
+        waves[:, index, 0], waves[:, index, 1] = np.cos(angle), np.sin(angle)
+    return waves.reshape(len(waves), -1)
 
 
 def measure_energy(waves: F64, amplitudes: F64) -> float:
@@ -68,7 +70,7 @@ def subtract_waves(values: F64, axes: list[F64], found: list[F64], trend: F64) -
     >>> float(abs(subtract_waves(wave, axes, [np.array([0.25])], np.ones((8, 1)) / 8**0.5)).max().round(12))
     0.0
     """
-    basis = np.column_stack([trend, *build_waves(axes, found)])
+    basis = np.column_stack([trend, build_waves(axes, found)])
     orthonormal = orthonormalise(basis)
     left: F64 = values - orthonormal @ (orthonormal.T @ values)
     return left
@@ -103,22 +105,25 @@ def refine_waves(values: F64, axes: list[F64], found: list[F64], trend: F64, ste
 def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> list[F64]:
     """Return the Gauss-Newton step of each component that a frequency has, of each frequency by itself."""
     waves = build_waves(axes, found)
-    basis = np.column_stack([trend, *waves])
+    basis = np.column_stack([trend, waves])
     orthonormal = orthonormalise(basis)
     projected = orthonormal.T @ values
     residual: F64 = values - orthonormal @ projected
     amplitudes = np.linalg.lstsq(orthonormal.T @ basis, projected, rcond=None)[0]
-    first, moves = trend.shape[1], []
-    for index, frequency in enumerate(found):
-        cosine, sine = waves[2 * index : 2 * index + 2]
-        mixed = amplitudes[first + 2 * index : first + 2 * index + 2][::-1]
-        # the slope is turned @ mixed, as large as the table and of rank 2, so it is never built
-        turned = [2 * math.pi * axis[:, None] * np.column_stack([cosine, -sine]) for axis in axes[: len(frequency)]]
-        turned = [one - orthonormal @ (orthonormal.T @ one) for one in turned]
-        gram = mixed @ mixed.T
-        sizes = np.array([[float(np.sum((one.T @ other) * gram)) for other in turned] for one in turned])
-        slopes = np.array([float(np.sum((one.T @ residual) * mixed)) for one in turned])
-        scale = np.sqrt(np.maximum(np.diag(sizes), _TINY))
-        sizes /= np.multiply.outer(scale, scale)
-        moves.append(np.linalg.lstsq(sizes, slopes / scale, rcond=1e-9)[0] / scale)
-    return moves
+    lengths = [len(frequency) for frequency in found]
+    owners = np.repeat(np.arange(len(found)), lengths)  # of each component its frequency
+    along = np.array(axes).T[:, np.concatenate([np.arange(length) for length in lengths])]
+    # the slope by a component is turned @ mixed, as large as the table and of rank 2, so it is never built
+    turned = 2 * math.pi * along[:, :, None] * (waves.reshape(len(waves), -1, 2) * [1.0, -1.0])[:, owners]
+    turned = turned.reshape(len(waves), -1)
+    turned -= orthonormal @ (orthonormal.T @ turned)
+    mixed = amplitudes[trend.shape[1] :].reshape(len(found), 2, -1)[:, ::-1]
+    count = len(owners)
+    grams = (mixed @ mixed.transpose(0, 2, 1))[owners]
+    sizes = np.einsum("minj,mij->mn", (turned.T @ turned).reshape(count, 2, count, 2), grams)
+    sizes[owners[:, None] != owners] = 0.0
+    slopes = np.einsum("mic,mic->m", (turned.T @ residual).reshape(count, 2, -1), mixed[owners])
+    scale = np.sqrt(np.maximum(np.diag(sizes), _TINY))
+    sizes /= np.multiply.outer(scale, scale)
+    moves: F64 = np.linalg.lstsq(sizes, slopes / scale, rcond=1e-9)[0] / scale
+    return np.split(moves, np.cumsum(lengths)[:-1])

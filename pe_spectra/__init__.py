@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
     from pe_spectra.encodings.learned import Learned as Learned
     from pe_spectra.encodings.rotary import Rope as Rope
+    from pe_spectra.encodings.rotary_learned import Grape as Grape
+    from pe_spectra.encodings.rotary_learned import Pope as Pope
     from pe_spectra.encodings.rotary_variants import Fope as Fope
     from pe_spectra.encodings.rotary_variants import RopeAxial as RopeAxial
     from pe_spectra.encodings.sinusoidal import PixelBands as PixelBands

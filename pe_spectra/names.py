@@ -26,6 +26,8 @@ ENCODING_CLASSES: dict[str, tuple[str, str]] = {
     "rope": ("rotary", "Rope"),
     "rope-axial": ("rotary_variants", "RopeAxial"),
     "fope": ("rotary_variants", "Fope"),
+    "grape": ("rotary_learned", "Grape"),
+    "pope": ("rotary_learned", "Pope"),
     "alibi": ("biases", "Alibi"),
     "kerple": ("biases", "Kerple"),
     "sandwich": ("biases", "Sandwich"),

@@ -20,8 +20,8 @@ from pe_spectra.exact import CONTEXT, F64, I64, compute_ratio, sin_cos
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 
-_WITHOUT_TABLE = {"values": (None,)}
-_TABLE = Parameter(
+NO_TABLE = {"values": (None,)}
+TABLE = Parameter(
     name="table",
     accepts=FileOfNumbers(axes=(1, 2), what="frequencies"),
     meaning="the learned frequencies, d/2 numbers in rad per unit of the coordinate; not set: drawn",
@@ -33,8 +33,11 @@ _DECADES = 9
 _MAX_FREQUENCY = 1e6
 
 
-class _GivenFrequencies(Pairs):
+class GivenFrequencies(Pairs):
     """Frequencies that a file gives; without one they are drawn, or those that training starts from."""
+
+    #: Columns where neither a file nor the caller says.
+    default_width: ClassVar[int] = 256
 
     values: GivenArray | None
     #: Number of columns, twice that of the frequencies.
@@ -42,7 +45,7 @@ class _GivenFrequencies(Pairs):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.settle("d", None if self._given is None else 2 * self._given.size, 256)
+        self.settle("d", None if self._given is None else 2 * self._given.size, self.default_width)
 
     @cached_property
     def _given(self) -> F64 | None:
@@ -77,7 +80,7 @@ class _GivenFrequencies(Pairs):
 # Its frequencies are float64 numbers, and so rational: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class FourierFeatures(_GivenFrequencies, HeldTable, keeps_theorem=True):
+class FourierFeatures(GivenFrequencies, HeldTable, keeps_theorem=True):
     """Random or learned Fourier features of the position, without the network that may follow them.
 
     The squared norm of every code is 1/2. Drawn frequencies approximate a Gaussian kernel: the mean
@@ -100,15 +103,15 @@ class FourierFeatures(_GivenFrequencies, HeldTable, keeps_theorem=True):
         "2 pi sigma = 1/gamma, sines first and no 1/sqrt(d); after the MLP of Li et al. only a table tells the spectrum"
     )
 
-    values: GivenArray | None = parameter(like=_TABLE)
+    values: GivenArray | None = parameter(like=TABLE)
     d: int = parameter(like=_WIDTH)
     gamma: float = parameter(
         default=10.0,
         accepts=RealRange(minimum=1e-5, maximum=1e9),
         meaning="width of the kernel in units of the coordinate: frequencies have standard deviation 1/gamma",
-        only_with=_WITHOUT_TABLE,
+        only_with=NO_TABLE,
     )
-    seed: int = parameter(like=SEED, meaning="seed of the frequencies that are drawn", only_with=_WITHOUT_TABLE)
+    seed: int = parameter(like=SEED, meaning="seed of the frequencies that are drawn", only_with=NO_TABLE)
     coordinate: str = parameter(
         accepts=Choice(members=("position", "unit", "symmetric")),
         meaning="what frequencies multiply: s, s/n in [0, 1), or 2s/(n-1) - 1 in [-1, 1]",
@@ -172,7 +175,7 @@ class FourierFeatures(_GivenFrequencies, HeldTable, keeps_theorem=True):
 # Its frequencies are float64 numbers, or the first is 1 rad/position: the theorem holds.
 @final
 @dataclass(frozen=True, kw_only=True)
-class LearnableSinusoid(_GivenFrequencies, keeps_theorem=True):
+class LearnableSinusoid(GivenFrequencies, keeps_theorem=True):
     """Sines and cosines of learned frequencies: those that a file gives, or those that training starts from.
 
     A frequency below 0 is kept in its sine column, which turns its sign; everything else is as for |w|.
@@ -194,18 +197,18 @@ class LearnableSinusoid(_GivenFrequencies, keeps_theorem=True):
     )
 
     values: GivenArray | None = parameter(
-        like=_TABLE, meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start"
+        like=TABLE, meaning="the learned frequencies, d/2 numbers in rad/position; not set: as they start"
     )
     d: int = parameter(like=_WIDTH)
     start: str = parameter(
         accepts=Choice(members=("ladder", "decades")),
         meaning="frequencies before training: those of sinusoidal, or 1 to 1e-9 evenly on a logarithmic scale",
-        only_with=_WITHOUT_TABLE,
+        only_with=NO_TABLE,
     )
     rho: float = parameter(
         like=RHO,
         meaning="base of the geometric ladder that the frequencies start from",
-        only_with={**_WITHOUT_TABLE, "start": ("ladder",)},
+        only_with={**NO_TABLE, "start": ("ladder",)},
     )
 
     @property

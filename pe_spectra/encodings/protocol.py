@@ -142,6 +142,11 @@ class Encoding(metaclass=ByName):
         return False
 
     @property
+    def turns_alone(self) -> bool:
+        """Whether a rotary encoding turns pairs of channels by its table and does nothing else to queries and keys."""
+        return True
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about how the encoding was read; of itself, that its values were drawn."""
         return (f"{self.label}: drawn at random, as before training",) if self.is_random else ()

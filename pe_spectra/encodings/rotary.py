@@ -188,6 +188,11 @@ class Rope(Pairs):
         return tuple(found)
 
     @property
+    def turns_alone(self) -> bool:
+        """Not with xpos, whose factors decay."""
+        return self.scaling != "xpos"
+
+    @property
     def amplitude(self) -> float:
         """The attention factor."""
         return float(_scale(self).attention_factor)

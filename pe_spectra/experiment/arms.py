@@ -220,10 +220,10 @@ def _widen(encoding: HasTable, length: int, width: int) -> F64:
 
 def _turn(encoding: HasTable, length: int, width: int) -> F64:
     """Cosines of the pairs, then their sines: which channels make a pair is no matter to weights that are learned."""
+    if isinstance(encoding, Encoding) and not encoding.turns_alone:
+        what = f"{_LABEL} {encoding.label} does more to queries and keys than to turn them"
+        raise InputError(what, accepted="a rotation, as of rope without xpos")
     parameters = encoding.parameters if isinstance(encoding, Encoding) else {}
-    if parameters.get("scaling") == "xpos":
-        accepted = "its factors belong to a causal network; another scaling is accepted"
-        raise InputError(f"{_LABEL} rope has no meaning here", "scaling=xpos", accepted)
     table = encoding.table(length)
     if isinstance(encoding, Encoding):
         _check_columns(encoding, table.shape[1], width, "columns of a head")

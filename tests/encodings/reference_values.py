@@ -161,6 +161,21 @@ REFERENCES = {
             "matrices, padded with 1 in both"
         ),
     ),
+    "grape": (
+        {"d": 4},
+        3,
+        [math.cos(3), math.cos(0.03), math.sin(3), math.sin(0.03)],
+        (
+            "model-architectures/GRAPE, model/llama-mha-grape-m-nonctx.py, class MSGRAPECommuting: frequencies start "
+            "as 1 / base ** (arange(0, head_dim, 2) / head_dim)"
+        ),
+    ),
+    "pope": (
+        {"d": 8, "base": 16.0},
+        3,
+        [turned(3 * w) for turned in (math.cos, math.sin) for w in (1.0, 0.5, 0.25, 0.125)],
+        "x-transformers 2.31.10, class PolarEmbedding(dim=4, base=16): base ** -(arange(0, dim) / dim), cos then sin",
+    ),
     "alibi": (
         {"heads": 12},
         3,

@@ -65,6 +65,8 @@ SMALL = {
     "rope": {"d": 8},
     "rope-axial": {"d": 8, "height": 3, "width": 4},
     "fope": {"d": 16, "length": 64},
+    "grape": {"d": 8},
+    "pope": {"d": 8},
     "sandwich": {"heads": 4, "d": 16},
     "t5": {"heads": 3},
     "shaw": {"clip": 4, "d": 3},
@@ -205,6 +207,8 @@ VALUES = {
         "head": (1, 5),
         "seed": (1,),
     },
+    "grape": {"values": (give([1.0, -0.25, 2.5]),), "d": EVEN, "base": (1.0, 5e5)},
+    "pope": {"values": (give([0.5, 0.125]),), "d": EVEN, "base": (1.0, 5e5)},
     "alibi": {"heads": (1, 3, 12), "head": (0, 5), "direction": ("no",)},
     "kerple": {
         "kind": ("power",),

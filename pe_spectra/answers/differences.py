@@ -110,7 +110,7 @@ def _judge(diff: Diff, equal: str) -> Verdict:
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:
-            return VERDICTS.say("breaks", f"Different: breaks from position {_say_break(diff, breaking)}.")
+            return VERDICTS.say("breaks", f"{_say_cause(diff)}: breaks from position {_say_break(diff, breaking)}.")
         return VERDICTS.say("differs", f"{_state_difference(diff)}.")
     known = [layer for layer in diff.layer_types if layer.agree]
     if not known:
@@ -122,6 +122,17 @@ def _judge(diff: Diff, equal: str) -> Verdict:
         return VERDICTS.say("same-as-known", f"The same: {equal}.")
     parts = ", ".join(dict.fromkeys(one.what.replace("_", " ") for one in diff.unknown))
     return VERDICTS.say("same-as-known", f"The same, as far as is known: {how}; unknown: {parts}.")
+
+
+def _say_cause(diff: Diff) -> str:
+    """The likely cause, with the layers where it explains some alone, as a sentence begins; Different without one."""
+    every = {layer.name for layer in diff.layer_types}
+    said = [
+        one.text if every <= set(one.layers) else f"in {join(list(one.layers))} layers {one.text}"
+        for one in diff.causes
+    ]
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}" if text else "Different"
 
 
 def _say_agreement(known: Sequence[LayerDiff], diff: Diff) -> str:
@@ -151,19 +162,13 @@ def _say_break(diff: Diff, breaking: Sequence[Difference]) -> str:
         # at one position the fastest pair is the furthest off
         fastest = ", the fastest of them," if layer.breaking_pair else ""
         return f"{begin} ({width}; {pair}{fastest} is off by more than pi/8)"
-    return f"{begin} ({pair} is off by more than pi/8{_find_unit(diff)})" + (f"; {width}" if width else "")
+    return f"{begin} ({pair} is off by more than pi/8)" + (f"; {width}" if width else "")
 
 
 def _find_width(diff: Diff, layer: LayerDiff) -> str:
     """What is turned on one side only, in words; empty where nothing is."""
     found = (one.effect for one in diff.differences if one.what == "rotary_dim" and layer.name in one.layers)
     return next(found, "")
-
-
-def _find_unit(diff: Diff) -> str:
-    """The last clause of an effect, where it says that frequencies look like those of another unit; else empty."""
-    found = (one.effect.rpartition("; ") for one in diff.differences if one.what in _OF_FREQUENCIES)
-    return next((f"; {last}" for _, _, last in found if last.endswith("?")), "")
 
 
 def _state_difference(diff: Diff) -> str:
@@ -180,7 +185,7 @@ def _state_difference(diff: Diff) -> str:
     widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
     said = f" ({'; '.join(widths)})" if widths else ""
     most = f"at most {max(errors):.2g} rad" if max(errors) <= BREAKS else "whole periods taken off"
-    return f"Different: {' and '.join(names)} {verb}{said}, but {within} ({most})"
+    return f"{_say_cause(diff)}: {' and '.join(names)} {verb}{said}, but {within} ({most})"
 
 
 def _state_open(diff: Diff, setting: Setting) -> tuple[str, ...]:

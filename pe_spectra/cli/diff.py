@@ -110,7 +110,9 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
     else:
         a, b = (_turn(side, setting.served) for side in sides)
-    found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows)
+    stated = any(side.configuration is not None for side in sides)
+    needed = setting.length if stated and not stacks else setting.served
+    found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
     tables = None if stacks else _compare_waves(sides[0], sides[1])
     if tables is not None and not shows_rotations(tables, found):
         return _answer_tables(run, sides[0], sides[1], tables, setting.check, remark_rotations(found))

@@ -62,6 +62,17 @@ class Rotation(Result):
         default=None,
         words=("half", "interleaved", None),
     )
+    axes: tuple[int, ...] | None = quantity(
+        "Of each pair the axis of the position that turns it (mrope: 0 time, 1 height, 2 width), as the file states it "
+        "or its class has it; null where positions have one axis.",
+        default=None,
+        minimum=0,
+    )
+    indexer_layout: str | None = quantity(
+        "The layout of the rotation of an indexer beside attention, as the file states it; null where it does not.",
+        default=None,
+        words=("half", "interleaved", None),
+    )
     attention_scaling: float | None = quantity(
         "Factor on every cosine and sine; scores have its square.", default=None, above=0
     )

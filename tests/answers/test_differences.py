@@ -21,23 +21,23 @@ LADDER = 500000.0 ** -(np.arange(64) / 64)
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
-        (180 / math.pi, "180/pi times a ladder: in degrees?"),
-        (2 * math.pi, "2 pi times a ladder: a factor 2 pi too much?"),
-        (0.5 / math.pi, "1/(2 pi) times a ladder: in turns?"),
+        (180 / math.pi, "degrees"),
+        (2 * math.pi, "2 pi times radians"),
+        (0.5 / math.pi, "turns"),
     ],
 )
 def test_frequencies_in_another_unit_are_called_so(cli, tmp_path, factor, words, kind):
     np.save(tmp_path / "port.npy", (factor * LADDER).astype(kind))
     for line, letter in ((f"diff {LLAMA} port.npy", "B"), (f"diff port.npy {LLAMA}", "A")):
         document = json.loads(cli(f"{line} --json").out)
-        assert f"; {letter} is {words}" in document["verdict"]["text"]
-        assert document["differences"][0]["effect"].endswith(f"; {letter} is {words}")
+        assert document["verdict"]["text"].startswith(f"{letter} is in {words}: breaks from position ")
+        assert document["causes"] == [{"code": "unit", "text": f"{letter} is in {words}", "layers": ["all"]}]
 
 
 @pytest.mark.parametrize("factor", [1.0, 57.0, 6.0, 0.125])
 def test_other_factors_are_no_unit(cli, tmp_path, factor):
     np.save(tmp_path / "port.npy", factor * LADDER)
-    assert "times a ladder: " not in cli(f"diff {LLAMA} port.npy --json").out
+    assert "unit" not in [one["code"] for one in json.loads(cli(f"diff {LLAMA} port.npy --json").out)["causes"]]
 
 
 def test_what_a_dump_never_says_is_one_line_on_a_terminal(watch, cli, tmp_path):

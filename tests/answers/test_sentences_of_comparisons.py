@@ -131,16 +131,18 @@ def say_phases_within(s, layer, most, length):
     return s.first[name] is None and is_rounded(most, float(s.gaps[name].max()) * (s.length - 1))
 
 
+#: What a verdict begins with: Different, or a cause; tests/models/test_port_faults.py has that causes are right.
+CAUSE = r"(?:(?!The same|Same frequencies|phases: )[A-Z].*?)"
 DIFF_LAWS = {
     r"The same: the (.*?) agrees?(?: in (.*) layers)?, and so does every other part\.": say_same,
     r"The same, as far as is known: the (.*?) agrees?(?: in (.*?) layers)?; unknown: (.*)\.": say_same,
     r"Not decided: frequencies is unknown \(.*\)\.": lambda s: not s.known,
-    rf"Different: breaks from position ({NUMBER}) on(?: in (\S+) layers)? \(pair (\d+) is off by "
+    rf"{CAUSE}: breaks from position ({NUMBER}) on(?: in (\S+) layers)? \(pair (\d+) is off by "
     r"more than pi/8.*\)\.": say_breaks,
-    rf"Different: .* differs?, but no phase is off by more than pi/8 within ({NUMBER}) positions? "
+    rf"{CAUSE}: (?:.* )?differs?, but no phase is off by more than pi/8 within ({NUMBER}) positions? "
     rf"\((?:at most ({NUMBER}) rad|whole periods taken off)\)\.": say_close,
     r"Same frequencies; (.*) differs?: .*\.": lambda s, _: s.all_agree() and not s.alike(),
-    r"Different: (?!breaks|.*, but no phase).*\.": lambda s: (
+    r"Different: (?!.*breaks|.*, but no phase).*\.": lambda s: (
         not s.all_agree() or (len(s.known) < len(s.b) and not s.alike())
     ),
     rf"phases: (?:(\S+): )?off by more than pi/8 from position ({NUMBER}) on, by up to ({NUMBER}) rad within "

@@ -24,7 +24,11 @@ def scale_llama3(ladder, factor=8.0, original=8192, low=1.0, high=4.0):
 SCALED = scale_llama3(make_ladder(5e5))
 
 
-def make_cache(frequencies=SCALED, rows=1024, *, offset=0, scale=1.0, layout="half", dtype=np.float32):
+#: Positions of a cache.
+ROWS = 1024
+
+
+def make_cache(frequencies=SCALED, rows=ROWS, *, offset=0, scale=1.0, layout="half", dtype=np.float32):
     angles = np.arange(offset, offset + rows)[:, None] * frequencies
     parts = []
     for wave in (np.cos, np.sin):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from tests.cli.ports import SCALED, make_cache, name_parts, save_cache
+from tests.cli.ports import ROWS, SCALED, make_cache, name_parts, save_cache
 from tests.documents import read_csv
 from tests.making import make_ladder
 
@@ -25,7 +25,9 @@ def test_a_model_with_scaling_and_one_without(ask_diff):
     document = ask_diff(f"{THREE} {THREE_ONE}")
     assert document["agree"] is False
     assert document["verdict"]["code"] == "breaks"
-    assert document["verdict"]["text"].startswith("Different: breaks from position 442 on (pair 32 is off")
+    assert document["verdict"]["text"].startswith(
+        "Scaling dropped (llama3 x8 in B): breaks from position 442 on (pair 32 is off"
+    )
     (found,) = document["differences"]
     assert found == {
         "what": "scaling",
@@ -169,7 +171,10 @@ def test_dumps_of_frequencies(ask_diff, diff_files, name):
 def test_the_sketch_of_the_default_base(cli):
     done = cli(f"diff {THREE_ONE} default.npy")
     lines = done.out.splitlines()
-    assert lines[0] == "Different: breaks from position 4 on (pair 6 is off by more than pi/8)."
+    assert lines[0] == (
+        "B has the default base 10000 and no scaling (base 500000, llama3 x8 in A): breaks from position 4 on "
+        "(pair 6 is off by more than pi/8)."
+    )
     cells = [line.split("\t") for line in lines if "\t" in line]
     assert cells[1][:4] == ["base", "500000", "10000", "B has the default base; A keeps its base in rope_theta"]
     assert cells[2][:4] == ["scaling", "llama3 x8", "none", "29 pairs kept, 6 blended, 29 divided by 8 in A"]
@@ -253,7 +258,7 @@ def test_caches(ask_diff, diff_files, changes, parts, unknown, form):
     else:
         cosines, sines = (part.astype(np.float32) for part in make_cache(**changes))
         np.savez(diff_files / "port.npz", cos=cosines, sin=sines)
-    document = ask_diff(f"{THREE_ONE} port.{form}")
+    document = ask_diff(f"{THREE_ONE} port.{form} --served {ROWS}")
     assert name_parts(document) == parts
     assert [one["what"] for one in document["unknown"]] == unknown
     assert document["agree"] is (False if parts else None)
@@ -267,6 +272,6 @@ def test_caches(ask_diff, diff_files, changes, parts, unknown, form):
 @pytest.mark.parametrize("name", ["cos_cached", "sin_cached"])
 def test_one_of_cosines_and_sines_names_both(ask_diff, diff_files, name):
     save_cache(diff_files)
-    document = ask_diff(f"{THREE_ONE} port.safetensors::{name}")
+    document = ask_diff(f"{THREE_ONE} port.safetensors::{name} --served {ROWS}")
     assert document["differences"] == []
     assert document["b"]["layer_types"][0]["layout"] == "half"

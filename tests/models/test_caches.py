@@ -155,7 +155,8 @@ def test_positions_rounded_to_bfloat16_are_seen():
     assert found.imprecise
     assert found.first_row_off == 257
     assert found.phase_error > 1
-    assert "too few digits" in " ".join(found.notes)
+    assert found.position_dtype == "bfloat16"
+    assert "positions were rounded to bfloat16" in " ".join(found.notes)
 
 
 def test_angles_rounded_to_float16_are_seen():

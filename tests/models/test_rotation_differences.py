@@ -23,8 +23,13 @@ def test_the_base_that_was_lost_in_a_port():
     diff = compare(replace(LLAMA, base_key="rope_parameters.rope_theta"), port)
     assert told(diff) == (
         "breaks",
-        "Different: breaks from position 4 on (pair 6 is off by more than pi/8).",
+        (
+            "B has the default base 10000 and no scaling (base 500000, llama3 x8 in A): breaks from position 4 on "
+            "(pair 6 is off by more than pi/8)."
+        ),
     )
+    (cause,) = diff.causes
+    assert (cause.code, cause.layers) == ("scaling-and-base-dropped", ("all",))
     base, scaling = diff.differences
     assert (base.what, base.a, base.b, base.first_position) == ("base", 500000, 10000, 4)
     assert base.effect == "B has the default base; A keeps its base in rope_parameters.rope_theta"
@@ -126,7 +131,8 @@ def test_an_option_that_no_factor_shows():
     assert _label_scalings(a, b) == ("yarn x4 (truncate True)", "yarn x4 (truncate False)")
     diff = compare(a, b, length=4096)
     assert [one.what for one in diff.differences] == ["scaling"]
-    assert told(diff)[1].startswith("Different: breaks from position 298 on (pair 21")
+    rounds = "A rounds the ends of the ramp of yarn to whole pairs, and B does not"
+    assert told(diff)[1].startswith(f"{rounds}: breaks from position 298 on (pair 21")
 
 
 def test_another_base_that_is_no_default():
@@ -170,7 +176,7 @@ def test_one_pair_has_no_layout():
 def test_another_attention_scaling():
     (found,) = compare(LLAMA, replace(LLAMA, attention_scaling=1.2079)).differences
     assert (found.what, found.b) == ("attention_scaling", 1.2079)
-    assert found.effect == "scores in B are 1.45902 times those in A, the square of 1.2079"
+    assert found.effect == "scores in B are 1.45902 times those in A, the square of 1.2079: it is dropped in A"
     # bfloat16 does not hold 1.2079: a cache in it is compared within its rounding
     stored = make_cache(LLAMA.frequencies, dtype=ml_dtypes.bfloat16, scale=1.2079)
     assert [one.what for one in compare(replace(LLAMA, attention_scaling=1.2079), stored).differences] == []
@@ -192,7 +198,7 @@ def test_another_width():
     )
     # a pair that both turn breaks first; the verdict has both
     assert told(diff)[1] == (
-        "Different: breaks from position 2 on (pair 5 is off by more than pi/8); "
+        "B has the ladder of another width: breaks from position 2 on (pair 5 is off by more than pi/8); "
         "32 pairs, 64 channels of each head, are turned in A only."
     )
 
@@ -232,14 +238,17 @@ def test_pairs_that_are_listed_and_not_turned():
     wide = make_rotation("proportional", 1e6, share=0.25)
     diff = compare(wide, read_inverse_frequencies(wide.frequencies[:16]))
     (found,) = diff.differences
-    assert found.effect == "A has 48 pairs more, whose frequency is 0: they are not turned"
+    halves = "where pairs are in halves, (i, i + 64) in A is (i, i + 16) in B"
+    assert found.effect == f"A has 48 pairs more, whose frequency is 0: they are not turned; {halves}"
     assert (found.first_position, diff.layer_types[0].max_phase_error) == (None, 0.0)
 
 
 def test_a_width_and_a_base_that_break_nothing_within_the_length():
     diff = compare(make_rotation(), make_rotation(base=2e4, width=64), length=2)
     text = "base and rotary_dim differ (32 pairs, 64 channels of each head, are turned in A only), but no phase"
-    assert told(diff)[1].replace("rotary dim", "rotary_dim").startswith(f"Different: {text}")
+    assert (
+        told(diff)[1].replace("rotary dim", "rotary_dim").startswith(f"Another base (10000 in A, 20000 in B): {text}")
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -297,7 +306,7 @@ def test_any_dump_is_compared(values, length):
         assert layer.agree is False
         assert (layer.first_position_off is None) == (_find_first_position(one, other, length) is None)
         assert layer.max_phase_error == pytest.approx((length - 1) * np.abs(one - other).max())
-        assert told(diff)[1].startswith("Different: ")
+        assert not told(diff)[1].startswith("The same")
     assert compare(dump, dump, length).agree is not False
 
 
@@ -350,7 +359,8 @@ def test_positions_in_too_few_digits_break():
     diff = compare(LLAMA, read_cache(np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)))
     (found,) = diff.differences
     assert (found.what, found.first_position) == ("dtype", 257)
-    assert told(diff)[1].startswith("Different: breaks from position 257 on (phases of B are off by up to")
+    merged = "positions of B were rounded to bfloat16, so that 256 and 257 are one"
+    assert told(diff)[1].startswith(f"Different: breaks from position 257 on ({merged}; phases of B are off by up to")
 
 
 def test_a_difference_too_small_to_break():

@@ -143,10 +143,6 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/cli/test_arguments.py::test_lines_that_argparse_refuses_or_reads_wrong",
         "tests/claims/test_claims.py::test_an_unknown_claim_is_refused",
     ),
-    "a ladder: ": (
-        "tests/answers/test_differences.py::test_frequencies_in_another_unit_are_called_so",
-        "tests/answers/test_differences.py::test_other_factors_are_no_unit",
-    ),
     "was {} meant?": (
         "tests/models/test_numbers_in_findings.py::test_a_factor_below_1",
         "tests/models/test_numbers_in_findings.py::test_a_factor_below_1_that_no_key_states",

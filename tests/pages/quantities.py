@@ -12,6 +12,7 @@ from pe_spectra.answers.documents import list_bodies
 from pe_spectra.findings import Kind
 from pe_spectra.inspection.portrait import TABLE_METRICS
 from pe_spectra.metrics import METRICS
+from pe_spectra.models.comparison.ways import WAYS
 from pe_spectra.quantities import Quantity, Result, find_hint, list_types
 from tests.places import ROOT
 
@@ -83,6 +84,16 @@ def write_kinds(kinds: Iterable[Kind]) -> str:
     texts = ((kind, f"{kind.phrase}: {kind.formula}".replace("|", "\\|")) for kind in kinds)
     rows = (f"| `{kind.code}` | {' or '.join(kind.levels)} | {text} |\n" for kind, text in texts)
     return f"| code | level | what it means |\n|---|---|---|\n{''.join(rows)}"
+
+
+def write_causes() -> str:
+    """The table of the ways in which ports go wrong, of each code the first two sentences without their numbers."""
+    said: dict[str, list[str]] = {}
+    for way in WAYS:
+        words = way.words.format(here="A", there="B", base=5e5, label="llama3 x8")
+        said.setdefault(way.code, []).append(re.sub(r" \(.*?\)| 10000", "", words))
+    rows = (f"| `{code}` | {'; '.join(list(dict.fromkeys(words))[:2])} |\n" for code, words in said.items())
+    return f"| code | what it says, as of B |\n|---|---|\n{''.join(rows)}"
 
 
 def write_metrics() -> str:

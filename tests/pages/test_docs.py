@@ -33,7 +33,7 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.spec import FILE_EXTENSIONS
 from tests.conftest import Finished
 from tests.pages import quantities
-from tests.pages.quantities import write_kinds
+from tests.pages.quantities import write_causes, write_kinds
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -43,6 +43,7 @@ CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", 
 #: Those of commands.md are shown as on a terminal, and held by test_readme.
 BLOCKS = [(page, match) for page, text in PAGES.items() if page != "commands.md" for match in CONSOLE.finditer(text)]
 #: The table of the kinds of findings.
+CAUSES = re.compile(r"^\| code \| what it says, as of B \|\n(?:\|.*\n)*", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n)\| code \| level \| what it means \|\n(\|.*\n)+")
 #: Lines of an output that is shown in part; of one that the page has already, as many as there are.
 SHOWN = 7
@@ -82,13 +83,17 @@ def test_every_finding_about_a_model_stands_in_the_table_with_its_level() -> Non
     assert write_kinds(KINDS.values()) in PAGES["models.md"]
 
 
+def test_every_cause_stands_in_the_table_of_diff() -> None:
+    assert write_causes() in section(PAGES["models.md"], "diff")
+
+
 def test_every_stack_is_named_with_the_version_that_was_read() -> None:
     rows = re.findall(r"^\| `([a-z0-9.-]+)` \| ([^|]+) \|$", section(PAGES["models.md"], "One file"), re.MULTILINE)
     assert rows == [(stack.name, stack.title) for stack in STACKS.values()]
 
 
 def test_every_verdict_of_diff_stands_in_a_table() -> None:
-    codes = re.findall(r"^\| `([a-z-]+)` \| [A-Z]", section(PAGES["models.md"], "diff"), re.MULTILINE)
+    codes = re.findall(r"^\| `([a-z-]+)` \| [A-Z][^|]* \| [^|]+ \|$", section(PAGES["models.md"], "diff"), re.MULTILINE)
     assert sorted(codes) == sorted({*differences.VERDICTS, *agreements.TABLE_VERDICTS})
 
 
@@ -238,6 +243,7 @@ def update() -> None:
             return f"```console\n$ {match['command']}\n{text}```"
 
         PAGES["models.md"] = TABLE.sub(lambda _: write_kinds(KINDS.values()), PAGES["models.md"])
+        PAGES["models.md"] = CAUSES.sub(lambda _: write_causes(), PAGES["models.md"])
         (DOCS / "quantities.md").write_text(
             TABLE.sub(lambda _: write_kinds(TABLE_KINDS.values()), quantities.update(DOCUMENT)), encoding="utf-8"
         )

@@ -74,6 +74,8 @@ ADDED = {
     # recorded beside each grade: test_claims has the rule
     "weight": itemgetter("weight"),
     "how": itemgetter("how"),
+    # of diffs: test_port_faults and test_position_axes have what is there
+    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout")},
     "drift": lambda _: None,  # no line drifts in any of them
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),

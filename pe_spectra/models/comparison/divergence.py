@@ -27,8 +27,11 @@ PARTS = (
     "frequencies",
     "rotary_dim",
     "layout",
+    "axes",
+    "indexer_layout",
     "attention_scaling",
     "offset",
+    "rows",
     "dtype",
     "layer_types",
 )
@@ -84,6 +87,15 @@ class Difference(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cause(Result):
+    """A known way in which ports go wrong that makes the numbers of one side from those of the other."""
+
+    code: str = quantity("Code of the way.")
+    text: str = quantity("The same in words, with its numbers.")
+    layers: tuple[str, ...] = quantity("The types of layers that it explains.", default=())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unknown(Result):
     """One part that cannot be compared."""
 
@@ -125,6 +137,12 @@ class Diff(Result):
 
     agree: bool | None = quantity(
         "Whether all parts are the same; null while a part is unknown and none differs.", column=None
+    )
+    causes: tuple[Cause, ...] = quantity(
+        "The likely causes why frequencies differ: of each type of layer the first known way that explains all of "
+        "them within rounding.",
+        default=(),
+        column=None,
     )
     differences: tuple[Difference, ...] = quantity("The parts that differ.")
     unknown: tuple[Unknown, ...] = quantity("The parts that cannot be compared.", column=None)

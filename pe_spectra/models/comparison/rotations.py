@@ -19,6 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.comparison.divergence import (
     PARTS,
+    Cause,
     Diff,
     Difference,
     Unknown,
@@ -27,7 +28,11 @@ from pe_spectra.models.comparison.divergence import (
 from pe_spectra.models.comparison.sides import Sides
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.wording import count
 
+#: Axes of the first pairs that are shown.
+_SHOWN_AXES = 6
 #: Scores stay where q and k turn alike, and nothing else does.
 _SCORES_STAY = "so scores stay, but turned keys of one cannot be used with the other"
 
@@ -38,6 +43,7 @@ def compare_rotations(
     *,
     length: int,
     windows: Mapping[str, int] = MappingProxyType({}),
+    served: int | None = None,
 ) -> Diff:
     """Compare what two sides turn queries and keys by.
 
@@ -46,6 +52,7 @@ def compare_rotations(
     a, b : one rotation for each layer type. A side with one is compared with each type of the other.
     length : positions 0 .. length - 1 are looked at; the length that is served.
     windows : positions that layers see at once that attend within a window, by layer type.
+    served : positions that a cache must have; None where nobody says how many are served.
 
     Raises
     ------
@@ -68,10 +75,13 @@ def compare_rotations(
         layer = compare_frequencies(name, one, other, min(length, windows.get(name, length)))
         compared.append(Sides(a=one, b=other, layer=layer))
     compared, remarks, unknown = _leave_other_layers(compared)
-    merged = _merge([*(one for sides in compared for one in _list_differences(sides)), *missing])
+    found = [one for sides in compared for one in (*_list_differences(sides), *_compare_rows(sides, served))]
+    merged = _merge([*found, *missing])
     unclear = tuple(dict.fromkeys([*(one for sides in compared for one in _list_unknown(sides)), *unknown]))
     remarks += dict.fromkeys(remark for sides in compared for remark in sides.list_remarks())
+    causes = [cause for sides in compared for cause in [_find_cause(sides, a, b)] if cause is not None]
     return Diff(
+        causes=_gather(causes),
         agree=False if merged else None if unclear else True,
         differences=merged,
         layer_types=tuple(sides.layer for sides in compared),
@@ -116,6 +126,32 @@ def _leave_other_layers(compared: list[Sides]) -> tuple[list[Sides], list[str], 
     return matched, [f"{dump} has the frequencies of {names} layers"], unknown
 
 
+def _find_cause(sides: Sides, a: Sequence[Rotation], b: Sequence[Rotation]) -> Cause | None:
+    """Name the likely cause why frequencies differ: first, that layers have what others of the other side have."""
+    if sides.layer.agree is False:
+        for here, there, ours, theirs in (("A", "B", a, sides.b), ("B", "A", b, sides.a)):
+            alike = [
+                one.name for one in ours if one.name != sides.layer.name and not _differ(one, theirs) and len(ours) > 1
+            ]
+            if alike and not isinstance(theirs, Dump):
+                text = f"{sides.layer.name} layers of {there} have what {alike[0]} layers of {here} have"
+                return Cause(code="other-layers", text=text, layers=(sides.layer.name,))
+    return sides.find_cause()
+
+
+def _differ(a: Rotation, b: Rotation) -> bool:
+    return compare_frequencies("all", a, b, 1).agree is not True
+
+
+def _gather(causes: Iterable[Cause]) -> tuple[Cause, ...]:
+    """Make one of the causes that several layer types have alike."""
+    found: dict[str, Cause] = {}
+    for one in causes:
+        earlier = found.get(one.text)
+        found[one.text] = replace(earlier, layers=earlier.layers + one.layers) if earlier else one
+    return tuple(found.values())
+
+
 def _merge(differences: Iterable[Difference]) -> tuple[Difference, ...]:
     """Make one of the differences that several layer types have alike, with the pair of the first of them."""
     found: dict[tuple[object, ...], Difference] = {}
@@ -140,18 +176,53 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
         yield sides.make(
             "layout", a.layout, b.layout, f"permute the rows of q and k: pairs are {one} in A, {other} in B"
         )
+    yield from _compare_axes(sides)
     if a.attention_scaling is not None and b.attention_scaling is not None:
         allowed = _bound_attention(a) + _bound_attention(b)
         if abs(a.attention_scaling - b.attention_scaling) > allowed * abs(a.attention_scaling):
             ratio = b.attention_scaling / a.attention_scaling
             effect = f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
+            effect += _recognise_factor(a.attention_scaling, b.attention_scaling, allowed)
             yield sides.make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
     if a.offset is not None and b.offset is not None and a.offset != b.offset:
         shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
         yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")
     if sides.caches:
         yield from _compare_signs(sides, *sides.caches)
+    else:
+        for letter, side in sides.dumps.items():
+            if side.backward:
+                shown = ["sines negated" if letter == one else None for one in "AB"]
+                yield sides.make("layout", shown[0], shown[1], _state_opposite(letter))
     yield from _compare_types(sides)
+
+
+def _compare_axes(sides: Sides) -> Iterator[Difference]:
+    """List other axes of positions, and another layout of an indexer: where the files of both state them."""
+    a, b = sides.a, sides.b
+    if a.axes and b.axes and a.axes != b.axes and len(a.axes) == len(b.axes):
+        off = [pair for pair, (one, other) in enumerate(zip(a.axes, b.axes, strict=True)) if one != other]
+        pairs = f"{count(len(off), 'pair')} of {len(a.axes)}, the first is {off[0]},"
+        effect = f"{pairs} turn by another axis of the position; positions of text alone have one on all axes"
+        yield sides.make("axes", _write_axes(a.axes), _write_axes(b.axes), effect)
+    if a.indexer_layout and b.indexer_layout and a.indexer_layout != b.indexer_layout:
+        effect = "the indexer pairs other channels, so it selects other keys; transformers takes what its class has"
+        yield sides.make("indexer_layout", a.indexer_layout, b.indexer_layout, effect)
+
+
+def _write_axes(axes: Sequence[int]) -> str:
+    """How many pairs each axis turns, and the axes of the first pairs."""
+    sizes = "+".join(str(axes.count(axis)) for axis in range(max(axes) + 1))
+    return f"{sizes}: {', '.join(map(str, axes[:_SHOWN_AXES]))}, .."
+
+
+def _recognise_factor(a: float, b: float, allowed: float) -> str:
+    """Say that an attention scaling is left out, or there twice, as a clause; empty where neither."""
+    for letter, right, found in (("B", a, b), ("A", b, a)):
+        for power, words in ((0, "dropped"), (2, "there twice"), (-1, "inverted")):
+            if abs(found - right**power) <= 2 * allowed * found:
+                return f": it is {words} in {letter}"
+    return ""
 
 
 def _bound_attention(rotation: Rotation) -> float:
@@ -163,12 +234,27 @@ def _compare_signs(sides: Sides, a: Dump, b: Dump) -> Iterator[Difference]:
     """List the signs of sines and cosines that differ between two caches."""
     if a.backward != b.backward:
         shown = ["sines negated" if side.backward else "sines as they are" for side in (a, b)]
-        said = "right only where its rotation takes them so, or swaps each pair of channels"
-        effect = f"all sines of {'A' if a.backward else 'B'} have the opposite sign: {said}"
-        yield sides.make("layout", shown[0], shown[1], effect)
+        yield sides.make("layout", shown[0], shown[1], _state_opposite("A" if a.backward else "B"))
     if a.half_turn != b.half_turn:
         ahead = f"every phase of {'A' if a.half_turn else 'B'} is half a period ahead"
         yield sides.make("offset", a.offset, b.offset, f"{ahead}; q and k turn alike, {_SCORES_STAY}")
+
+
+def _state_opposite(letter: str) -> str:
+    said = "right only where its rotation takes them so, or swaps each pair of channels"
+    return f"all sines of {letter} have the opposite sign: {said}"
+
+
+def _compare_rows(sides: Sides, served: int | None) -> Iterator[Difference]:
+    """List a cache that ends before the positions that are served."""
+    for letter, side in sides.dumps.items():
+        if served is not None and side.rows is not None and side.rows < min(served, sides.layer.length):
+            effect = (
+                f"{letter} ends after {side.rows:,} rows, and {served:,} positions are served; --served {side.rows} "
+                "looks at those alone"
+            )
+            rows = [side.rows if one == letter else None for one in "AB"]
+            yield sides.make("rows", rows[0], rows[1], effect)
 
 
 def _compare_types(sides: Sides) -> Iterator[Difference]:
@@ -188,6 +274,10 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
             shown = [off, "even phases"] if letter == "A" else ["even phases", off]
             most = f"phases of {letter} are off by up to {side.phase_error or 0:.2g} rad"
             effect = f"{most}: its angles were computed in too few digits"
+            if side.position_dtype is not None:
+                first = 2 ** DTYPES[side.position_dtype].digits
+                merged = f"{first:,} and {first + 1:,} are one"
+                effect = f"positions of {letter} were rounded to {side.position_dtype}, so that {merged}; {most}"
             yield sides.make("dtype", shown[0], shown[1], effect, side.first_row_off)
     stored = _name_cosine_dtype(sides.a), _name_cosine_dtype(sides.b)
     if stored[0] and stored[1] and stored[0] != stored[1]:
@@ -221,9 +311,6 @@ def _list_unknown(sides: Sides) -> Iterator[Unknown]:
         shown = [None, None] if name == "frequencies" else values
         why = "; ".join(dict.fromkeys(_explain_silence(name, letter, side) for letter, side in silent.items()))
         yield Unknown(what=name, a=shown[0], b=shown[1], why=why)
-    for letter, side in sides.dumps.items():
-        if side.backward and not sides.caches:
-            yield Unknown(what="direction", a=None, b=None, why=f"all sines of {letter} have the opposite sign")
 
 
 def _explain_silence(name: str, letter: str, side: Rotation) -> str:

@@ -14,7 +14,8 @@ import numpy as np
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.divergence import EXACT, Difference, LayerDiff, find_off
+from pe_spectra.models.comparison.causes import find_cause, label_scaling
+from pe_spectra.models.comparison.divergence import EXACT, Cause, Difference, LayerDiff, find_off
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.rotation import Rotation
@@ -30,14 +31,6 @@ _BLENDS = ("yarn", "yarn-paper", "llama3")
 _USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
 #: Wavelengths below this are written with all their digits.
 _LONGEST_WRITTEN = 1e15
-#: What a ladder that begins at 1 then begins with, and what that looks like.
-_UNITS = (
-    (180 / math.pi, "180/pi times a ladder: in degrees?"),
-    (2 * math.pi, "2 pi times a ladder: a factor 2 pi too much?"),
-    (0.5 / math.pi, "1/(2 pi) times a ladder: in turns?"),
-)
-#: Relative error with which numbers of that origin are written.
-_UNIT_ERROR = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +83,10 @@ class Sides:
         if not self.layer.agree and not self.share_pairs:
             if a.base is not None and b.base is not None and not self.have_one_base:
                 found = True
-                unit = "" if b.scaling and a.scaling else _name_unit(a, b)
-                yield self.make("base", a.base, b.base, f"{_explain_base(a, b)}{unit}", first)
+                yield self.make("base", a.base, b.base, _explain_base(a, b), first)
             if a.scaling and b.scaling and _fill_options(a) != _fill_options(b) and (a.rotary_dim and b.rotary_dim):
                 found = True
-                effect = f"{_explain_scaling(a, b)}{_name_unit(a, b)}"
-                yield self.make("scaling", *_label_scalings(a, b), effect, first)
+                yield self.make("scaling", *_label_scalings(a, b), _explain_scaling(a, b), first)
         if a.rotary_dim is not None and b.rotary_dim is not None and a.rotary_dim != b.rotary_dim:
             found = True
             yield self.make("rotary_dim", a.rotary_dim, b.rotary_dim, _explain_rotary_width(a, b), first)
@@ -104,7 +95,20 @@ class Sides:
             off = [abs((pair.frequency_a or 0.0) - (pair.frequency_b or 0.0)) for pair in pairs]
             worst = pairs[off.index(max(off)) if breaking is None else breaking]
             one, other = ({"pair": worst.pair, "frequency": w} for w in (worst.frequency_a, worst.frequency_b))
-            yield self.make("frequencies", one, other, f"{_explain_frequencies(self)}{_name_unit(a, b)}", first)
+            yield self.make("frequencies", one, other, _explain_frequencies(self), first)
+
+    def find_cause(self) -> Cause | None:
+        """Name the way in which the frequencies of one side were made from the other's, or which part is another."""
+        if self.layer.agree is not False or self.share_pairs:
+            return None
+        known = find_cause(self.a, self.b, self.layer.name)
+        if known is not None:
+            return known
+        stated = [one for one in self.list_frequency_differences() if one.what in ("base", "scaling")]
+        if not stated:
+            return None
+        parts = (f"another {one.what} ({_show(one.a)} in A, {_show(one.b)} in B)" for one in stated)
+        return Cause(code=f"other-{stated[0].what}", text=" and ".join(parts), layers=stated[0].layers)
 
     def list_remarks(self) -> Iterator[str]:
         """List what is written differently and means the same."""
@@ -162,7 +166,9 @@ def _explain_rotary_width(a: Rotation, b: Rotation) -> str:
         return f"{2 * more_pairs} channels of each head are turned in {more} only"
     turned = int(np.count_nonzero(wider.frequencies[min(one, other) // 2 :]))
     if turned == 0:
-        return f"{more} has {count(more_pairs, 'pair')} more, whose frequency is 0: they are not turned"
+        halves = [f"(i, i + {side.rotary_dim // 2}) in {one}" for one, side in (("A", a), ("B", b)) if side.rotary_dim]
+        paired = f"; where pairs are in halves, {' is '.join(halves)}" if len(halves) == 2 else ""
+        return f"{more} has {count(more_pairs, 'pair')} more, whose frequency is 0: they are not turned{paired}"
     verb = "is" if turned == 1 else "are"
     return f"{count(turned, 'pair')}, {2 * turned} channels of each head, {verb} turned in {more} only"
 
@@ -235,30 +241,12 @@ def _remark_ntk(letter: str, dump: Dump, base: float) -> str:
     return f"NTK scaling gives a ladder of the same form as that of {letter}: it cannot be told from a raised base"
 
 
-def _name_unit(a: Rotation, b: Rotation) -> str:
-    """Say that a dump is a ladder in another unit than rad/position, as a clause; empty where none is."""
-    for letter, side, other in (("A", a, b), ("B", b, a)):
-        if not isinstance(side, Dump):
-            continue
-        allowed = max(4 * side.error_bound, _UNIT_ERROR)
-        for unit, words in _UNITS:
-            if abs(side.frequencies[0] / unit - 1) > allowed:
-                continue
-            if side.base is not None or _is_multiple(side.frequencies, other.frequencies, unit, allowed):
-                return f"; {letter} is {words}"
-    return ""
-
-
-def _is_multiple(values: F64, of: F64 | None, factor: float, allowed: float) -> bool:
-    return of is not None and len(of) == len(values) and np.allclose(values, factor * of, rtol=allowed, atol=0)
-
-
 def _label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
     """Name both scalings with their factor; with all options that differ where that tells no difference."""
-    label, options = _label(a), (_fill_options(a)[1], _fill_options(b)[1])
+    label, options = label_scaling(a), (_fill_options(a)[1], _fill_options(b)[1])
     keys = [key for key in {**options[0], **options[1]} if options[0].get(key) != options[1].get(key)]
-    if label is None or label != _label(b) or not keys:
-        return label, _label(b)
+    if label is None or label != label_scaling(b) or not keys:
+        return label, label_scaling(b)
     one, other = (", ".join(f"{key} {_show(side.get(key))}" for key in keys) for side in options)
     return f"{label} ({one})", f"{label} ({other})"
 
@@ -272,13 +260,6 @@ def _fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
     return rotation.scaling, {
         key: spelled.get(value, value) if isinstance(value, str) else value for key, value in found.items()
     }
-
-
-def _label(rotation: Rotation) -> str | None:
-    factor = rotation.options.get("factor")
-    if rotation.scaling is None or not isinstance(factor, int | float):
-        return rotation.scaling
-    return f"{rotation.scaling} x{factor:g}"
 
 
 def _show(value: object) -> str:

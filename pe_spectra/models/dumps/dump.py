@@ -39,7 +39,7 @@ class Dump(Rotation):
     """A rotation that was found from arrays."""
 
     kind: Literal["frequencies", "cache"]  #: a dump of inv_freq, or cosines and sines
-    frequencies: F64  #: (D/2,) rad/position, fastest first; read-only
+    frequencies: F64  #: (D/2,) rad/position, in their order; read-only
     error_bounds: F64  #: (D/2,) largest relative error of each; read-only
     rest: float = 0.0  #: rad/position: up to this, storing may have made 0 of a frequency
     rows: int | None = None  #: positions that the cache has; None for frequencies
@@ -48,6 +48,7 @@ class Dump(Rotation):
     phase_error: float | None = None  #: largest distance in rad of a phase from frequency times position
     imprecise: bool = False  #: that is more than storing explains: angles were computed in too few digits
     first_row_off: int | None = None  #: then the first row where a phase is off by more than pi/8
+    position_dtype: str | None = None  #: the type that positions were rounded to, where that explains it
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
     arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
 

@@ -29,7 +29,7 @@ from pe_spectra.models.dumps.dump import (
 )
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import TURN, Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
 
@@ -51,7 +51,7 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
 
     Parameters
     ----------
-    values : (D/2,) rad/position, fastest first, or (D,) with every frequency twice: the list repeated
+    values : (D/2,) rad/position, fastest first or last, or (D,) with every frequency twice: the list repeated
         (layout half) or each number repeated (layout interleaved). Axes of length 1 are left out. Numbers
         that rise from 1 are taken as 1/frequency, as MLX holds them.
     dtype : the type that they were stored in (default: that of the array); a coarser one that holds them
@@ -77,10 +77,14 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
         listed, notes = _invert(listed)
     layout, frequencies = _undouble(listed)
     bound = _bound_stored(rounding)
-    _check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
+    rises = frequencies[0] < frequencies[-1] <= TURN and not np.any(np.diff(frequencies) < 0)
+    if rises:
+        notes = (*notes, "the frequencies rise: the fastest pair is the last")
+    fastest_first = slice(None, None, -1 if rises else 1)
+    _check_order(frequencies[fastest_first], np.full(len(frequencies), bound), _ACCEPTED)
     rest = FLOORS[rounding]
     bounds = bound + rest / np.where(frequencies > 0, frequencies, math.inf)
-    found = identify_scaling(frequencies, bounds, rest)
+    found = identify_scaling(frequencies[fastest_first], bounds[fastest_first], rest)
     return Dump(
         kind="frequencies",
         rotary_dim=2 * len(frequencies),

@@ -16,11 +16,14 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, Dump, describe_rounding
 from pe_spectra.models.rotation import TURN, take_off_turns
+from pe_spectra.precision.dtypes import DTYPES, round_to
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
 FIRST_WINDOW, _LOST = 8, 1.0
 #: Phases are off for another reason than storing when they are off by this many times what that explains.
 _UNEXPLAINED = 4.0
+#: Share of it that may be left where rounded positions explain it, and the types that they may be rounded to.
+_EXPLAINED, _NARROW = 0.01, ("bfloat16", "float16")
 #: An offset is an integer when it is this near one.
 _NEAR_INTEGER = 0.02
 
@@ -32,6 +35,15 @@ class _Lines(NamedTuple):
     starts: F64
     rows: NDArray[np.int64]
     residuals: F64
+
+
+class _Examined(NamedTuple):
+    """How far phases are off the lines at most, from which row on by pi/8, by what rounding of positions, and notes."""
+
+    largest: float
+    first_row_off: int | None
+    position_dtype: str | None
+    notes: tuple[str, ...]
 
 
 def read_phases(
@@ -68,7 +80,7 @@ def read_phases(
     lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset))
     frequencies = _add_turns(lines.frequencies)
     bounds = _bound_errors(lines, frequencies, rounding)
-    error, first_row_off, imprecise = _examine_phases(phases, lines, rounding)
+    examined = _examine_phases(phases, lines, rounding)
     above = "a cache shows frequencies above pi only up to whole periods per position"
     turned_back = "all sines have the opposite sign: right only where the rotation takes them with that sign"
     return Dump(
@@ -82,15 +94,16 @@ def read_phases(
         rows=len(phases),
         backward=backward,
         half_turn=half_turn,
-        phase_error=error,
-        imprecise=bool(imprecise),
-        first_row_off=first_row_off,
+        phase_error=examined.largest,
+        imprecise=bool(examined.notes),
+        first_row_off=examined.first_row_off,
+        position_dtype=examined.position_dtype,
         notes=(
             *remarks,
             *([above] if (frequencies > math.pi).any() else []),
             *([turned_back] if backward else []),
             *describe_rounding(stored, rounding),
-            *imprecise,
+            *examined.notes,
         ),
     )
 
@@ -209,17 +222,35 @@ def _bound_errors(lines: _Lines, frequencies: F64, rounding: str) -> F64:
     return bounds
 
 
-def _examine_phases(phases: F64, lines: _Lines, rounding: str) -> tuple[float, int | None, tuple[str, ...]]:
+def _examine_phases(phases: F64, lines: _Lines, rounding: str) -> _Examined:
     """Compare all phases with frequency times position, and with what rounding explains."""
     largest, row, pair, first_off = _find_furthest(phases, lines)
     step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
     expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)
     if largest <= _UNEXPLAINED * expected:
-        return largest, None, ()
+        return _Examined(largest, None, None, ())
     text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
-    cause = "angles or positions were computed in a type with too few digits"
+    kind = _find_rounding(phases, lines, max(_UNEXPLAINED * expected, _EXPLAINED * largest))
+    cause = (
+        "angles were computed in a type with too few digits" if kind is None else f"positions were rounded to {kind}"
+    )
     note = f"{text}, where storing explains {expected:.2g}: {cause}"
-    return largest, first_off, (note,)
+    return _Examined(largest, first_off, kind, (note,))
+
+
+def _find_rounding(phases: F64, lines: _Lines, allowed: float) -> str | None:
+    """Name the type to which positions were rounded before they were multiplied, if that explains all phases."""
+    for name in _NARROW:
+        positions = round_to(np.arange(len(phases), dtype=float), DTYPES[name]).astype(np.float64)
+        if (
+            max(
+                float(np.abs(_measure_rest(phases[block], positions[block], *lines[:2])).max())
+                for block in list_blocks(*phases.shape)
+            )
+            <= allowed
+        ):
+            return name
+    return None
 
 
 def _find_furthest(phases: F64, lines: _Lines) -> tuple[float, int, int, int | None]:

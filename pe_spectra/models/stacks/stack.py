@@ -159,6 +159,8 @@ def make_rotation(
         options={key: one for key, one in parameters.items() if key not in _OWN and (key, one) != ("share", 1)},
         frequencies=layer.stride(values) if layer.strided else values,
         layout=parameters.get("layout", layer.layout),
+        axes=layer.axes,
+        indexer_layout=layer.indexer_layout,
         attention_scaling=float(attention_scaling),
         offset=0,
         **others,

@@ -72,6 +72,8 @@ class KnownModel(NamedTuple):
     divides: bool = False  #: hidden widths that are no multiple of the heads are refused
     needs: tuple[str, ...] = ()  #: keys that a block must have, or a nested one for each type of layer
     sections: tuple[int, ...] = ()  #: of mrope, where the file has none; they must cover the pairs
+    axis_sections: tuple[int, ...] = ()  #: the same, where they need not cover them
+    axis_order: str = "blocks"  #: in what order pairs go to the axes of a position
     short_only: bool = False  #: the short list of longrope serves every length
     factor_key: str = ""  #: a key of longrope's block that has the attention factor
     unnamed_refused: bool = False  #: of a model of several parts: one without its model_type is refused

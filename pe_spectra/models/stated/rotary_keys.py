@@ -7,17 +7,20 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.position_axes import check_sections, count_pairs, read_axes
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     CHUNKED,
     COMPRESSED,
     FULL,
+    LAYOUTS,
     MAIN,
     SLIDING,
     TRANSFORMERS,
@@ -25,7 +28,6 @@ from pe_spectra.models.stated.statement import (
     WITH_WINDOW,
     LayerStatement,
 )
-from pe_spectra.wording import write_number
 
 _LINEAR = "linear_attention"
 #: Layers without attention, or with one that is not turned.
@@ -90,8 +92,16 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
-    _check_sections(keys, known, layers[0])
-    return layers
+    check_sections(keys, known, layers[0])
+    indexer = keys.find_truth("indexer_rope_interleave")
+    return tuple(
+        replace(
+            layer,
+            axes=read_axes(keys, known, count_pairs(layer)),
+            indexer_layout=None if indexer is None else LAYOUTS[indexer],
+        )
+        for layer in layers
+    )
 
 
 def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
@@ -152,24 +162,6 @@ def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> No
             "of the class is taken for it; state it, or null where it is not turned"
         )
         keys.report(LAYER_TYPE_MISSING, message, missing=missing)
-
-
-def _check_sections(keys: Keys, known: KnownModel, layer: LayerStatement) -> None:
-    """The sections of mrope say which pairs turn by time, height and width; they cover all pairs."""
-    is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope")
-    pairs = int(layer.head_dim * (1 if is_wide else layer.share)) // 2
-    places = [keys.find_object("rope_parameters"), keys.find_object("rope_scaling"), keys]
-    if known.sections:
-        places.append(Keys({"mrope_section": [*known.sections]}, keys.path, f"the default of {known.model}: "))
-    for block in places:
-        sections = block.find_numbers("mrope_section")
-        if sections is not None and sum(sections) != pairs:
-            message = (
-                f"{block.where}mrope_section adds up to {write_number(sum(sections))} pairs, but {pairs} pairs are "
-                "turned; its sections must cover them"
-            )
-            keys.report(HEAD_WIDTH, message, sections=sections)
-            return
 
 
 def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:

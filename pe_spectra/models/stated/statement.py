@@ -114,6 +114,8 @@ class LayerStatement:
     refused: tuple[str, ...] = ()  #: each rope_type of a block that the model's class in transformers does not build
     blocks_ignored: bool = False  #: the model's class in transformers reads neither rope_parameters nor rope_scaling
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
+    axes: tuple[int, ...] | None = None  #: of each pair the axis of the position that turns it; None: there is one
+    indexer_layout: str | None = None  #: of an indexer beside attention, as the file states it
     newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes
     older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings
     default_base: float = DEFAULT_BASE  #: what the model's class takes where no key gives a base

@@ -1,0 +1,90 @@
+"""Which axis of a position turns each pair, where positions have several: time, height and width (mrope)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
+from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.wording import write_number
+
+#: In what order pairs go to axes: in one block for each, in turns, or height and width in turns and then time.
+AXIS_ORDERS = ("blocks", "turns", "height-width")
+
+
+def list_axes(sections: Sequence[int], order: str, pairs: int) -> tuple[int, ...]:
+    """List the axis of each pair, from 0; pairs that no section covers turn by the first axis.
+
+    Parameters
+    ----------
+    sections : pairs of each axis. order : of `AXIS_ORDERS`. Of blocks any number of axes; of the others three,
+        0 time, 1 height and 2 width.
+
+    >>> list_axes((2, 1, 1), "blocks", 4), list_axes((2, 1, 1), "turns", 4), list_axes((1, 1, 2), "height-width", 4)
+    ((0, 0, 1, 2), (0, 1, 2, 0), (1, 2, 0, 0))
+    """
+    if order == "turns":
+        return tuple(i % 3 if i < 3 * sections[i % 3] else 0 for i in range(pairs))
+    if order == "height-width":
+        both = sections[0] + sections[1]
+        return tuple(1 + i % 2 if i < both else 0 for i in range(pairs))
+    listed = [axis for axis, size in enumerate(sections) for _ in range(size)]
+    return tuple((listed + [0] * pairs)[:pairs])
+
+
+def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...] | None:
+    """Read the axis of each of the pairs that are turned; None where positions have one axis.
+
+    mrope_interleaved, which no class of transformers reads and vLLM does, goes before the order of the class.
+
+    >>> found = Keys({"rope_scaling": {"mrope_section": [2, 1, 1], "mrope_interleaved": True}}, "config.json")
+    >>> read_axes(found, KnownModel(), 4)
+    (0, 1, 2, 0)
+    """
+    stated = [block.find_numbers("mrope_section") for block in _list_places(keys)]
+    sections = next((one for one in stated if one), None) or known.sections or known.axis_sections
+    if not sections:
+        return None
+    asked = [block.find_truth("mrope_interleaved") for block in _list_places(keys)]
+    in_turns = next((one for one in asked if one is not None), None)
+    order = known.axis_order if in_turns is None else "turns" if in_turns else "blocks"
+    whole = [int(min(max(size, 0), pairs)) for size in sections]
+    return list_axes(whole, order if len(whole) == 3 else "blocks", pairs)
+
+
+def check_sections(keys: Keys, known: KnownModel, layer: LayerStatement) -> None:
+    """Report sections of mrope, stated or the class's, that do not cover the pairs which are turned.
+
+    >>> keys = Keys({"mrope_section": [1, 1]}, "config.json")
+    >>> check_sections(keys, KnownModel(), LayerStatement(head_dim=8))
+    >>> [one.code for one in keys.findings]
+    ['head-width']
+    """
+    pairs = count_pairs(layer)
+    places = [*_list_places(keys)]
+    if known.sections:
+        places.append(Keys({"mrope_section": [*known.sections]}, keys.path, f"the default of {known.model}: "))
+    for block in places:
+        sections = block.find_numbers("mrope_section")
+        if sections is not None and sum(sections) != pairs:
+            message = (
+                f"{block.where}mrope_section adds up to {write_number(sum(sections))} pairs, but {pairs} pairs are "
+                "turned; its sections must cover them"
+            )
+            keys.report(HEAD_WIDTH, message, sections=sections)
+            return
+
+
+def count_pairs(layer: LayerStatement) -> int:
+    """Count the pairs that are turned; a class that ignores the share turns all of a ladder without scaling.
+
+    >>> count_pairs(LayerStatement(head_dim=64, share=0.5))
+    16
+    """
+    is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope")
+    return int(layer.head_dim * (1 if is_wide else layer.share)) // 2
+
+
+def _list_places(keys: Keys) -> Iterator[Keys]:
+    yield from (keys.find_object("rope_parameters"), keys.find_object("rope_scaling"), keys)

@@ -1,0 +1,75 @@
+"""Which axis of a position turns each pair, of every rotary class that knows several: measured in the real modules.
+
+Adds `sections` and `axes_order` to the table of a release that `probe.py` has written. In its environment:
+python -m tests.reference.transformers.position_axes pe_spectra/models/measured/transformers-5.24.0.json
+"""
+
+import json
+import pathlib
+import sys
+
+import torch
+
+from tests.reference.transformers.real_modules import Release
+
+
+def list_orders(sections, pairs):
+    """The axis of each pair, by the name of an order: time, height and width are 0, 1 and 2."""
+    yield "blocks", ([axis for axis, size in enumerate(sections) for _ in range(size)] + [0] * pairs)[:pairs]
+    # height at 1, 4, .. and width at 2, 5, .., as many as their sections, the rest is time
+    yield "turns", [i % 3 if i < 3 * sections[i % 3] else 0 for i in range(pairs)]
+    height, width, time = sections
+    yield "height-width", ([*([1, 2] * max(height, width))[: height + width], *[0] * time] + [0] * pairs)[:pairs]
+
+
+def measure_axes(module):
+    """Which of three axes moves each pair, in the order of the pairs."""
+    found = []
+    for axis in range(3):
+        ids = torch.zeros(3, 1, 2, dtype=torch.long)
+        ids[axis, 0, 1] = 1
+        _, sines = module(torch.zeros(1, 2, 8), position_ids=ids)
+        found.append(sines.squeeze()[1].abs() > 0)
+    moved = torch.stack(found)
+    width = moved.shape[1] // 2
+    doubled = torch.equal(moved[:, :width], moved[:, width:])
+    moved = moved[:, :width] if doubled else moved[:, ::2]
+    assert (moved.sum(axis=0) == 1).all()
+    return moved.long().argmax(axis=0).tolist()
+
+
+def list_measured(release, classes):
+    """Name, sections and order of each class whose rotary module knows three axes."""
+    for name, cls in release.list_classes().items():
+        for module in release.build(cls.from_dict({})).values() if name in classes else ():
+            sections = getattr(module, "mrope_section", None)
+            if not isinstance(sections, list | tuple) or len(sections) != 3:
+                continue
+            pairs = module.inv_freq.shape[-1]
+            if classes[name].get("sections") and sum(sections) != pairs:  # they must cover the pairs
+                module.mrope_section = [pairs - 2 * (pairs // 3), pairs // 3, pairs // 3]
+            axes = measure_axes(module)
+            expected = list_orders(module.mrope_section, pairs)
+            order = next((way for way, listed in expected if listed == axes), None)
+            if order is None:
+                print(name, module.mrope_section, "another order:", axes)
+            else:
+                yield name, list(sections), order
+
+
+def main():
+    """Write what was measured into the table, and say a line of each class."""
+    path = pathlib.Path(sys.argv[1])
+    text = path.read_text(encoding="utf-8")
+    classes = json.loads(text)["classes"]
+    for name, sections, order in list_measured(Release(), classes):
+        found = {key: value for key, value in classes[name].items() if not key.startswith("axis_")}
+        found |= {} if found.get("sections") else {"axis_sections": sections}
+        found |= {} if order == "blocks" else {"axis_order": order}
+        print(name, sections, order)
+        text = text.replace(f'"{name}": {json.dumps(classes[name])}', f'"{name}": {json.dumps(found)}')
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -41,7 +41,7 @@ class Setting:
     windows : positions that layers see at once that attend within a window, by layer type.
     full : whether rows are the pairs of all layer types in place of the parts that differ.
     listed : whether parts that a side does not say are rows of their own too, in place of one line for all.
-    check : whether a difference fails the run.
+    check : whether a difference fails the run. strict : whether a part that is not known does, too.
     again : the command that gave the answer; empty where it cannot be repeated.
     """
 
@@ -52,6 +52,7 @@ class Setting:
     full: bool = False
     listed: bool = False
     check: bool = False
+    strict: bool = False
     again: str = ""
 
 
@@ -99,7 +100,7 @@ def answer_differences(
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
         shown=() if setting.full else _choose_columns(columns),
         next_command=f"{setting.again} --full" if setting.again and diff.differences and not setting.full else "",
-        failed=tuple(dict.fromkeys(f"{one.what} differs" for one in diff.differences)) if setting.check else (),
+        failed=_list_failures(diff, setting),
     )
 
 
@@ -188,9 +189,16 @@ def _state_difference(diff: Diff) -> str:
     return f"{_say_cause(diff)}: {' and '.join(names)} {verb}{said}, but {within} ({most})"
 
 
+def _list_failures(diff: Diff, setting: Setting) -> tuple[str, ...]:
+    """What fails a check: every part that differs, and where it is strict every part that is not known."""
+    found = [f"{one.what} differs" for one in diff.differences] if setting.check else []
+    found += [f"{one.what} is unknown" for one in diff.unknown] if setting.strict else []
+    return tuple(dict.fromkeys(found))
+
+
 def _state_open(diff: Diff, setting: Setting) -> tuple[str, ...]:
     """Say what a check that nothing fails has not seen."""
-    if not setting.check or diff.agree is not None:
+    if not setting.check or setting.strict or diff.agree is not None:
         return ()
     names = ", ".join(dict.fromkeys(one.what for one in diff.unknown))
     return (f"the check fails only where something is known to differ; unknown: {names}",)

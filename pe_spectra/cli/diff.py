@@ -31,6 +31,7 @@ def diff(
     trained: int | None,
     served: int | None,
     check: bool,
+    strict: bool,
 ) -> Outcome:
     """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
 
@@ -40,8 +41,7 @@ def diff(
     """  # fmt: skip
     named = _check_sides(sides or [], stack, all_stacks)
     stacks = _read_stacks(stack) if stack is not None else ()
-    if all_stacks:
-        _check_all_stacks(trained, check)
+    _check_options(all_stacks, trained, check, strict)
     from pe_spectra.cli.formula_sides import compare_formulas, find_formulas
     from pe_spectra.model_sources import read_side
 
@@ -56,12 +56,18 @@ def diff(
     if len(found) == 2 and any(side.configuration is None and side.dump is None for side in found):
         return _compare_tables(run, found[0], found[1], check)
     setting, notes = _choose_setting(found, trained, served)
-    setting = replace(setting, full=run.screen.full, listed=not run.screen.watched, check=check, again=again)
+    setting = replace(
+        setting, full=run.screen.full, listed=not run.screen.watched, check=check, strict=strict, again=again
+    )
     return _compare(run, found, stacks, setting, notes)
 
 
-def _check_all_stacks(trained: int | None, check: bool) -> None:
-    """Refuse what has no meaning with --all-stacks."""
+def _check_options(all_stacks: bool, trained: int | None, check: bool, strict: bool) -> None:
+    """Refuse what has no meaning with --all-stacks, or without --check."""
+    if strict and not check:
+        raise InputError("--strict has no meaning without --check", accepted="--check --strict")
+    if not all_stacks:
+        return
     if check:
         raise InputError("--check has no meaning with --all-stacks", accepted="two names for --stack")
     if trained is not None:
@@ -109,7 +115,7 @@ def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Se
     if stacks:
         a, b = (_turn(sides[0], setting.served, name) for name in stacks)
     else:
-        a, b = (_turn(side, setting.served) for side in sides)
+        a, b = (_turn(side, setting.served, length=setting.length) for side in sides)
     stated = any(side.configuration is not None for side in sides)
     needed = setting.length if stated and not stacks else setting.served
     found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
@@ -178,8 +184,11 @@ def _need_rotation(side: Side) -> Configuration:
     return side.configuration
 
 
-def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedSide:
-    """The rotations of one side: of a dump its own, of a model those of its library or of a stack."""
+def _turn(side: Side, served: int | None, stack: str | None = None, length: int = 0) -> ComparedSide:
+    """The rotations of one side: of a dump its own, of a model those of its library or of a stack.
+
+    Of two caches, one after the other, it is the one for the length.
+    """
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import turn_layer
@@ -187,7 +196,8 @@ def _turn(side: Side, served: int | None, stack: str | None = None) -> ComparedS
     from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
-        return ComparedSide(name=side.shown, rotations=(side.dump,), notes=side.notes)
+        later = side.dump.later if length > (side.dump.rows or length) else None
+        return ComparedSide(name=side.shown, rotations=(later or side.dump,), notes=side.notes)
     configuration = _need_rotation(side)
     read = turn_layer if stack is None else STACKS[stack].read
     found: list[Rotation] = []
@@ -214,7 +224,8 @@ def _choose_setting(sides: Sequence[Side], trained: int | None, served: int | No
     from pe_spectra.models.stacks.conformance import find_length_served
 
     stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
-    rows = [side.dump.rows for side in sides if side.dump is not None and side.dump.rows is not None]
+    dumps = [side.dump.later or side.dump for side in sides if side.dump is not None]
+    rows = [dump.rows for dump in dumps if dump.rows is not None]
     known = [one for one in stated if one > 1] or rows
     length = served or max(known, default=trained or _LENGTH)
     notes = ["A and B are one file"] if len(sides) == 2 and sides[0].shown == sides[1].shown else []

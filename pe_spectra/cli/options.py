@@ -221,15 +221,14 @@ OPTIONS: Mapping[str, Option] = {
         f"{_REQUIRED}; give --require again for each",
         several=True,
     ),
-    "fail_on": Option(
-        "--fail-on", "", "exit 1 when there is a finding of that level or above", Choice(members=FINDING_LEVELS)
-    ),
+    "fail_on": Option("--fail-on", "", "exit 1 where a finding has this level or more", Choice(members=FINDING_LEVELS)),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
     "explain:completed": Option(
         "--explain", "CODE", "the reasoning behind a finding", words="pe_spectra.models.checks:KINDS"
     ),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
+    "strict": Option("--strict", "", "with --check, what a side does not say fails too"),
     # of an experiment
     "tasks": Option(
         "--tasks",

@@ -275,3 +275,39 @@ def test_one_of_cosines_and_sines_names_both(ask_diff, diff_files, name):
     document = ask_diff(f"{THREE_ONE} port.safetensors::{name} --served {ROWS}")
     assert document["differences"] == []
     assert document["b"]["layer_types"][0]["layout"] == "half"
+
+
+def test_of_two_caches_in_one_array_the_length_chooses(ask_diff, diff_files):
+    long = make_ladder(1e4) / np.linspace(1, 30, 64)
+    angles = [np.arange(rows)[:, None] * ladder for rows, ladder in ((256, make_ladder(1e4)), (1024, long))]
+    np.save(diff_files / "both.npy", np.vstack([np.hstack([np.cos(one), np.sin(one)]) for one in angles]))
+    np.save(diff_files / "short.npy", make_ladder(1e4))
+    np.save(diff_files / "long.npy", long)
+    for served, same in ((256, "short"), (257, "long"), (1024, "long")):
+        for name in ("short", "long"):
+            document = ask_diff(f"{name}.npy both.npy --served {served}")
+            assert (document["differences"] == []) == (name == same)
+
+
+# ----------------------------------------------------------------------------------- checks
+
+
+def test_a_strict_check_fails_where_a_part_is_unknown(cli, refuse, diff_files):
+    np.save(diff_files / "same.npy", SCALED)
+    assert cli(f"diff {THREE_ONE} same.npy --check").code == 0
+    done = cli(f"diff {THREE_ONE} same.npy --check --strict")
+    assert done.code == 1
+    assert "layout is unknown" in done.err
+    assert cli(f"diff {THREE_ONE} {THREE_ONE} --check --strict").code == 0
+    assert "--strict has no meaning without --check" in refuse(f"diff {THREE_ONE} same.npy --strict")
+
+
+def test_a_cache_that_ends_before_the_served_length_fails_a_check(cli, ask_diff, diff_files):
+    save_cache(diff_files)
+    document = ask_diff(f"{THREE_ONE} port.safetensors")
+    line = f"diff {THREE_ONE} port.safetensors"
+    (found,) = document["differences"]
+    assert (found["what"], found["a"], found["b"]) == ("rows", None, ROWS)
+    assert found["effect"].startswith("B ends after 1,024 rows, and 131,072 positions are served")
+    assert cli(f"{line} --check").code == 1
+    assert cli(f"{line} --check --served {ROWS}").code == 0

@@ -256,3 +256,34 @@ def test_cosines_in_two_halves_need_sines_in_two_halves():
     assert read_cache(cosines, np.tile(np.sin(angles), (1, 2))).layout == "half"
     with pytest.raises(InputError, match="do not lie on one circle"):
         read_cache(cosines, np.hstack([np.sin(angles), np.sin(2 * angles)]))
+
+
+# ----------------------------------------------------------------------------------- caches in one array
+
+
+def test_each_cosine_and_sine_twice_side_by_side():
+    """As the cache of Phi-3 in torchtune: (S, 2D), cosines of both halves, then sines of both."""
+    angles = np.tile(np.arange(256)[:, None] * compute_ladder("llama-2"), (1, 2))
+    found = read_cache(1.19 * np.hstack([np.cos(angles), np.sin(angles)]))
+    assert_identified(found, "llama-2")
+    assert (found.layout, found.arrangement) == ("half", None)
+    assert found.attention_scaling == pytest.approx(1.19, rel=1e-12)
+
+
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (1.0, 1.2)])
+def test_a_second_cache_behind_the_first(scales):
+    """As vLLM has longrope: that of the short list up to the original length, then that of the long one."""
+    ladder = compute_ladder("llama-2")
+    long = ladder / np.linspace(1, 30, len(ladder))
+    parts = [(scales[0], np.arange(512)[:, None] * ladder), (scales[1], np.arange(2048)[:, None] * long)]
+    found = read_cache(np.vstack([scale * np.hstack([np.cos(one), np.sin(one)]) for scale, one in parts]))
+    assert_identified(found, "llama-2")
+    assert (found.rows, found.later.rows, found.later.later) == (512, 2048, None)
+    np.testing.assert_allclose(found.later.frequencies, long, rtol=1e-12)
+    assert found.later.attention_scaling == pytest.approx(scales[1], rel=1e-12)
+    assert any("position 0 comes again in row 512" in note for note in found.notes)
+
+
+def test_one_cache_is_not_parted():
+    angles = np.arange(64)[:, None] * compute_ladder("llama-2")
+    assert read_cache(np.cos(angles), np.sin(angles)).later is None

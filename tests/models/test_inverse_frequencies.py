@@ -368,3 +368,11 @@ def test_one_changed_pair_of_a_ladder_is_named():
     found = read_inverse_frequencies(values)
     assert (found.base, found.scaling) == (10000.0, None)
     assert found.notes[0].endswith("all pairs but 3 are those of base 10000")
+
+
+def test_a_list_that_rises_has_its_fastest_pair_last():
+    falling = 5e5 ** -(np.arange(64) / 64)
+    found = read_inverse_frequencies(falling[::-1])
+    assert (found.base, found.scaling) == (5e5, "none")
+    np.testing.assert_array_equal(found.frequencies, falling[::-1])
+    assert "the frequencies rise: the fastest pair is the last" in found.notes

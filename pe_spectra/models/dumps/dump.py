@@ -50,6 +50,7 @@ class Dump(Rotation):
     first_row_off: int | None = None  #: then the first row where a phase is off by more than pi/8
     position_dtype: str | None = None  #: the type that positions were rounded to, where that explains it
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
+    later: Dump | None = None  #: a second cache that follows in the same rows, for lengths above `rows`
     arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
 
     @property

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
-from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_WIDTH
+from pe_spectra.limits import MAX_WIDTH
+from pe_spectra.models.dumps.cache_shapes import ACCEPTED_WAVES, CacheWaves, pair_up, part_rows, say_later
 from pe_spectra.models.dumps.dump import (
     FLOAT32_ARITHMETIC,
     FLOAT64_ARITHMETIC,
     FLOORS,
     ROUNDOFF,
-    Arrangement,
     Dump,
     describe_rounding,
     split_in_two,
@@ -34,10 +33,6 @@ from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
 
 _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twice"
-_ACCEPTED_WAVES = (
-    "cosines and sines of shape (S, D/2) or (S, D), one array with cosines and sines side by side, "
-    "or complex numbers, row p for position p"
-)
 #: A cache is on a circle when its radii differ by less than this many roundings, and what quick sines add.
 _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
 #: Squares of what is larger, and their sums, may leave the range of float64.
@@ -109,7 +104,8 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     ----------
     cosines, sines : (S, D/2), or (S, D) with every pair twice: the list repeated (layout half) or each
         number repeated (layout interleaved). Alone: (S, D) with cosines and sines side by side, in
-        halves or in turn, (S, D/2, 2), or complex (S, D/2). Axes of length 1 are left out.
+        halves or in turn, (S, 2D) with each of them twice, (S, D/2, 2), or complex (S, D/2). Axes of length 1
+        are left out. Where position 0 comes again, what follows is a cache of its own: `later`.
     dtype : the type that they were stored in (default: that of the array); a coarser one that holds them
         all is found.
 
@@ -127,13 +123,20 @@ def read_cache(cosines: np.ndarray, sines: np.ndarray | None = None, dtype: str 
     (10000.0, 1.0, 0)
     """
     stored = _name_dtype(cosines, dtype)
-    waves = _pair_up(cosines, sines)
+    waves = pair_up(cosines, sines)
+    first, *others = part_rows(waves)
+    found = _read_waves(first, stored)
+    later = _read_waves(others[0], stored) if others else None
+    return found if later is None else replace(found, later=later, notes=(*found.notes, say_later(first)))
+
+
+def _read_waves(waves: CacheWaves, stored: str) -> Dump:
     rounding = find_stored_type(stored, waves.cosines, waves.sines)
     attention = _measure_radius(waves, rounding)
     phases = _measure_phases(waves)
     first = waves.cosines[:FIRST_WINDOW] + 1j * waves.sines[:FIRST_WINDOW]
     seen = read_phases(phases, first, np.any(waves.sines, axis=0), stored=stored, rounding=rounding)
-    _check_order(seen.frequencies, seen.error_bounds, _ACCEPTED_WAVES)
+    _check_order(seen.frequencies, seen.error_bounds, ACCEPTED_WAVES)
     # sines no further than this from 0, at the first row and at the last, are all 0
     rest = 2 * FLOORS[rounding] / (attention * (len(phases) - 1))
     narrow, found = _identify(seen.frequencies, seen.error_bounds, rest)
@@ -221,91 +224,10 @@ def _undouble(listed: F64) -> tuple[str | None, F64]:
     return None, listed
 
 
-# --------------------------------------------------------------------- shapes
-
-
-class _Waves(NamedTuple):
-    """Cosines and sines of each pair once, (S, P), seen where they lie.
-
-    layout is what repeats showed, arrangement how both stand side by side in one array; notes are remarks.
-    """
-
-    cosines: F64
-    sines: F64
-    layout: str | None
-    notes: tuple[str, ...] = ()
-    arrangement: Arrangement | None = None
-
-
-def _pair_up(cosines: np.ndarray, sines: np.ndarray | None) -> _Waves:
-    first = _as_rows(cosines)
-    if sines is None:
-        return _split(first)
-    second = _as_rows(sines)
-    if first.shape != second.shape or np.iscomplexobj(first) or np.iscomplexobj(second) or first.ndim != 2:
-        raise InputError("cosines and sines do not fit", f"{np.shape(cosines)} and {np.shape(sines)}", _ACCEPTED_WAVES)
-    if first.shape[1] % 2 == 0 and first.shape[1] > 2:
-        for layout, (left, right) in split_in_two(first).items():
-            left_sines, right_sines = split_in_two(second)[layout]
-            if np.array_equal(left, right):
-                if np.array_equal(left_sines, right_sines):
-                    return _Waves(right, right_sines, layout)
-                if np.array_equal(left_sines, -right_sines):
-                    note = "the first sine of each pair is stored with its minus sign"
-                    return _Waves(right, right_sines, layout, (note,))
-    return _Waves(first, second, None)
-
-
-def _as_rows(values: np.ndarray) -> np.ndarray:
-    given = np.asarray(values)
-    found = given
-    while found.ndim > 2 and 1 in found.shape:
-        found = np.squeeze(found, axis=found.shape.index(1))
-    if found.ndim not in (2, 3) or (found.ndim == 3 and found.shape[2] != 2):
-        raise InputError("a cache has rows and columns", f"shape {given.shape}", _ACCEPTED_WAVES)
-    if found.dtype.kind not in "fciu" and found.dtype.name != "bfloat16":
-        raise InputError("a cache has numbers", f"{found.dtype.name}", _ACCEPTED_WAVES)
-    if len(found) < 2 or not 0 < found.size <= MAX_HELD_ENTRIES:
-        raise InputError("the cache needs 2 rows or more", f"shape {given.shape}", _ACCEPTED_WAVES)
-    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64, copy=False)
-    bad = ~np.isfinite(found)
-    if bad.any():
-        row = int(np.argmax(bad.reshape(len(found), -1).any(axis=1)))
-        raise InputError("the cache has numbers that are not finite", f"row {row}", _ACCEPTED_WAVES)
-    return found
-
-
-def _split(values: np.ndarray) -> _Waves:
-    """Take one array apart: complex, a last axis of 2, or cosines and sines side by side."""
-    if np.iscomplexobj(values):
-        return _Waves(values.real, values.imag, None)
-    if values.ndim == 3:
-        return _Waves(values[..., 0], values[..., 1], None)
-    width = values.shape[1]
-    if width % 2 or width == 0:
-        raise InputError("one array of cosines and sines has an even width", f"{width} columns", _ACCEPTED_WAVES)
-    ways = split_in_two(values)
-    if width > 2 and any(np.array_equal(*both) for both in ways.values()):
-        raise InputError("the cache has one of cosines and sines", "every column is there twice", _ACCEPTED_WAVES)
-    layout = min(ways, key=lambda way: _measure_spread(*ways[way]))
-    cosine, sine = ways[layout]
-    # the cosine of a slow pair is near the radius, its sine near 0
-    sines_first = False
-    if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
-        cosine, sine, sines_first = sine, cosine, True
-    return _Waves(cosine, sine, None, arrangement=Arrangement(layout == "interleaved", sines_first))
-
-
-def _measure_spread(cosine: F64, sine: F64) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is so large is refused with its radius
-        square = cosine[:512] ** 2 + sine[:512] ** 2
-        return float(np.ptp(square))
-
-
 # --------------------------------------------------------------------- radii and phases
 
 
-def _measure_phases(waves: _Waves) -> F64:
+def _measure_phases(waves: CacheWaves) -> F64:
     """Return all phases in rad, (S, P)."""
     rows, pairs = waves.cosines.shape
     phases: F64 = np.empty((rows, pairs))
@@ -314,7 +236,7 @@ def _measure_phases(waves: _Waves) -> F64:
     return phases
 
 
-def _measure_radius(waves: _Waves, rounding: str) -> float:
+def _measure_radius(waves: CacheWaves, rounding: str) -> float:
     rows, pairs = waves.cosines.shape
     few = slice(None, None, max(1, rows // _MEDIAN_ROWS))
     with np.errstate(over="ignore"):  # a table of any numbers may be taken for a cache
@@ -329,7 +251,7 @@ def _measure_radius(waves: _Waves, rounding: str) -> float:
     allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
     if not 0 < typical < _LARGEST_RADIUS or max(highest / typical - 1, 1 - lowest / typical) > allowed:
         what = "cosines and sines do not lie on one circle"
-        raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", _ACCEPTED_WAVES)
+        raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED_WAVES)
     mean = math.sqrt(squares / (rows * fast))
     unit = ROUNDOFF[rounding]
     error = max(2 * unit / math.sqrt(rows), unit / 32, 4e-16 if rounding == "float64" else 2e-7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
 from pe_spectra.models.stated.known_models import KnownModel
@@ -33,6 +34,19 @@ def list_axes(sections: Sequence[int], order: str, pairs: int) -> tuple[int, ...
     return tuple((listed + [0] * pairs)[:pairs])
 
 
+def add_axes(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement]) -> tuple[LayerStatement, ...]:
+    """Add to layers which axis turns each pair, and report sections that do not cover the pairs.
+
+    >>> keys = Keys({"mrope_section": [1, 1, 1]}, "config.json")
+    >>> [layer.axes for layer in add_axes(keys, KnownModel(), [LayerStatement(head_dim=8)])]
+    [(0, 1, 2, 0)]
+    >>> [one.code for one in keys.findings]
+    ['head-width']
+    """
+    _check_sections(keys, known, layers[0])
+    return tuple(replace(layer, axes=read_axes(keys, known, count_pairs(layer))) for layer in layers)
+
+
 def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...] | None:
     """Read the axis of each of the pairs that are turned; None where positions have one axis.
 
@@ -53,14 +67,8 @@ def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...] | No
     return list_axes(whole, order if len(whole) == 3 else "blocks", pairs)
 
 
-def check_sections(keys: Keys, known: KnownModel, layer: LayerStatement) -> None:
-    """Report sections of mrope, stated or the class's, that do not cover the pairs which are turned.
-
-    >>> keys = Keys({"mrope_section": [1, 1]}, "config.json")
-    >>> check_sections(keys, KnownModel(), LayerStatement(head_dim=8))
-    >>> [one.code for one in keys.findings]
-    ['head-width']
-    """
+def _check_sections(keys: Keys, known: KnownModel, layer: LayerStatement) -> None:
+    """Report sections of mrope, stated or the class's, that do not cover the pairs which are turned."""
     pairs = count_pairs(layer)
     places = [*_list_places(keys)]
     if known.sections:

@@ -7,14 +7,13 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.position_axes import check_sections, count_pairs, read_axes
+from pe_spectra.models.stated.position_axes import add_axes
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     CHUNKED,
@@ -92,16 +91,9 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
-    check_sections(keys, known, layers[0])
-    indexer = keys.find_truth("indexer_rope_interleave")
-    return tuple(
-        replace(
-            layer,
-            axes=read_axes(keys, known, count_pairs(layer)),
-            indexer_layout=None if indexer is None else LAYOUTS[indexer],
-        )
-        for layer in layers
-    )
+    places = (keys, keys.find_object("rope_parameters"), keys.find_object("rope_scaling"))
+    has_axes = known.sections or known.axis_sections or any("mrope_section" in place for place in places)
+    return add_axes(keys, known, layers) if has_axes else layers
 
 
 def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
@@ -119,6 +111,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         blocks_ignored=not known.reads_blocks,
         refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
         layout=_read_layout(keys, known),
+        indexer_layout=_read_indexer(keys),
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
@@ -269,6 +262,11 @@ def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"
     if asked is None or (known.is_known and not known.obeys_interleave):
         return known.layout
     return "interleaved" if asked else "half"
+
+
+def _read_indexer(keys: Keys) -> str | None:
+    asked = keys.find_truth("indexer_rope_interleave")
+    return None if asked is None else LAYOUTS[asked]
 
 
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:

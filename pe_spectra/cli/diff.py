@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pe_spectra.answers.differences import ComparedSide, Setting
     from pe_spectra.model_sources import Side
     from pe_spectra.models.comparison.table_diff import TableDiff
+    from pe_spectra.models.stacks import Stack
     from pe_spectra.models.stated.statement import Configuration
 
 #: Positions that are looked at where neither side states a length.
@@ -88,15 +89,17 @@ def _check_sides(sides: Sequence[str], stack: str | None, every: bool) -> Sequen
     return sides
 
 
-def _read_stacks(text: str) -> tuple[str, str]:
+def _read_stacks(text: str) -> tuple[Stack, Stack]:
     """Read --stack; one name is compared with transformers 5."""
-    names = [Choice(members=STACKS).parse(name, "--stack") for name in text.split(",")]
-    if len(names) == 1:
-        names = [STACKS[0], *names]
-    if len(names) > 2 or names[0] == names[1]:
+    from pe_spectra.models.stacks import find_stack
+
+    named = Choice(members=STACKS)
+    names = [one if {*one} & {*"=@"} else named.parse(one, "--stack") for one in text.split(",")]
+    found = [find_stack(name, "--stack") for name in (names if len(names) > 1 else [STACKS[0], *names])]
+    if len(found) > 2 or found[0] is found[1]:
         what = "--stack takes two implementations, or one that is compared with transformers-5"
         raise InputError(what, text, f"of {', '.join(STACKS)}")
-    return names[0], names[1]
+    return found[0], found[1]
 
 
 def _name_next(sides: Sequence[str], *words: str) -> str:
@@ -106,14 +109,14 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
     return shlex.join(["pe-spectra", "diff", *sides, *words])
 
 
-def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[str], setting: Setting, notes: list[str]) -> Outcome:
+def _compare(run: Run, sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, notes: list[str]) -> Outcome:
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
     from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
 
     if stacks:
-        a, b = (_turn(sides[0], setting.served, name) for name in stacks)
+        a, b = (_turn(sides[0], setting.served, stack) for stack in stacks)
     else:
         a, b = (_turn(side, setting.served, length=setting.length) for side in sides)
     stated = any(side.configuration is not None for side in sides)
@@ -184,7 +187,7 @@ def _need_rotation(side: Side) -> Configuration:
     return side.configuration
 
 
-def _turn(side: Side, served: int | None, stack: str | None = None, length: int = 0) -> ComparedSide:
+def _turn(side: Side, served: int | None, stack: Stack | None = None, length: int = 0) -> ComparedSide:
     """The rotations of one side: of a dump its own, of a model those of its library or of a stack.
 
     Of two caches, one after the other, it is the one for the length.
@@ -192,19 +195,18 @@ def _turn(side: Side, served: int | None, stack: str | None = None, length: int 
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import turn_layer
-    from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
         later = side.dump.later if length > (side.dump.rows or length) else None
         return ComparedSide(name=side.shown, rotations=(later or side.dump,), notes=side.notes)
     configuration = _need_rotation(side)
-    read = turn_layer if stack is None else STACKS[stack].read
+    read = turn_layer if stack is None else stack.read
     found: list[Rotation] = []
     for layer in configuration.layers:
         one = read(configuration, layer, served)
         if not isinstance(one, Rotation):
-            who = "" if stack is None else f"{stack} refuses it: "
+            who = "" if stack is None else f"{stack.name} refuses it: "
             raise FileError(side.shown, f"{who}{one.reason.removeprefix(f'{configuration.path}: ')}")
         if layer.turns:
             # the type of weights is not the type in which cosines and sines are held
@@ -214,7 +216,7 @@ def _turn(side: Side, served: int | None, stack: str | None = None, length: int 
     said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
     unread = (finding.message for finding in configuration.findings if finding.code == KEY_NOT_READ.code)
     notes = tuple(dict.fromkeys((*side.notes, *unread, *said)))
-    name = side.shown if stack is None else STACKS[stack].title
+    name = side.shown if stack is None else stack.title
     return ComparedSide(name=name, rotations=tuple(found), notes=notes)
 
 

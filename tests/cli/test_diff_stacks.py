@@ -58,13 +58,31 @@ def test_dynamic_is_not_what_it_is_elsewhere(ask_diff, diff_files):
     (diff_files / "dynamic.json").write_text(
         json.dumps({**GOOD, "max_position_embeddings": 8192, "rope_scaling": scaling})
     )
-    # transformers: base (s l/L0 - s + 1)^(D/(D-2)) with l served; vLLM: that with l = s L0, at every length
-    document = ask_diff("dynamic.json --stack vllm --served 16384")
+    # transformers: base (s l/L0 - s + 1)^(D/(D-2)) with l served; vLLM 0.19: that with l = s L0, at every length
+    document = ask_diff("dynamic.json --stack vllm==0.19.1 --served 16384")
     assert document["agree"] is False
     assert document["parameters"] == {"length": 16384, "trained": None, "served": 16384}
     ratios = [pair["ratio"] for pair in document["layer_types"][0]["pairs"]]
     assert ratios[-1] == pytest.approx((4 * 2 - 3) / (4 * 4 - 3), rel=1e-9)
-    assert ask_diff("dynamic.json --stack vllm --served 32768")["agree"] is True
+    assert ask_diff("dynamic.json --stack vllm==0.19.1 --served 32768")["agree"] is True
+    # vLLM 0.33: nothing
+    document = ask_diff("dynamic.json --stack vllm --served 16384")
+    assert document["b"]["name"] == "vLLM 0.33.0"
+    assert document["causes"][0]["code"] == "scaling-dropped"
+
+
+def test_stacks_have_versions(ask_diff, refuse):
+    for text, name in (
+        ("transformers==4.57.6", "transformers 4.57.6"),
+        ("vllm>=0.19", "vLLM 0.33.0"),
+        ("vllm@0.19.1", "vLLM 0.19.1"),
+    ):
+        assert ask_diff(f"{THREE_ONE} --stack '{text}'")["b"]["name"] == name
+    assert ask_diff(f"{THREE_ONE} --stack 'vllm==0.19.1,vllm'")["agree"] is True
+    assert "vllm==0.33.0, vllm==0.19.1 are accepted" in refuse(f"diff {THREE_ONE} --stack vllm==0.2")
+    assert "transformers==5.24.0, transformers==4.57.6 are" in refuse(f"diff {THREE_ONE} --stack 'transformers>=9'")
+    assert "llama.cpp" in refuse(f"diff {THREE_ONE} --stack llama.cpp@b1234")
+    assert "is not known" in refuse(f"diff {THREE_ONE} --stack other==1")
 
 
 def test_every_implementation(cli, ask_diff):

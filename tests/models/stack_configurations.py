@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from tests.making import make_ladder
 
@@ -39,13 +39,13 @@ def state(older=None, newer=None, *, length=32768, model="llama", head_dim=128, 
 
 
 def read(name, configuration, served=None):
-    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    found = find_stack(name, "--stack").read(configuration, configuration.layers[0], served)
     assert not isinstance(found, Refusal), found.reason
     return found
 
 
 def refuse(name, configuration, served=None):
-    found = STACKS[name].read(configuration, configuration.layers[0], served)
+    found = find_stack(name, "--stack").read(configuration, configuration.layers[0], served)
     assert isinstance(found, Refusal)
     assert found.reason.startswith("config.json: ")
     assert "\n" not in found.reason

@@ -24,16 +24,27 @@ from tests.models.stack_configurations import (
     state,
 )
 
+SPRING = "vllm==0.19.1"
 
-def test_dynamic_of_vllm_is_one_base_for_every_length():
+
+def test_dynamic_of_vllm_scales_from_the_length_that_was_trained_alone():
+    assert_array_equal(read("vllm", EXAMPLES["dynamic"]).frequencies, read("vllm", EXAMPLES["default"]).frequencies)
+    assert "without max_trained_positions dynamic scales nothing" in read("vllm", EXAMPLES["dynamic"]).notes
+    trained = state(block("dynamic", {"factor": 4.0, "max_trained_positions": 2048.0}), length=8192)
+    for served in (None, 4096, 16384):
+        base = 1e4 * (4 * 8192 / 2048 - 3) ** (128 / 126)
+        assert_allclose(read("vllm", trained, served).frequencies, make_ladder(base), rtol=1e-13)
+
+
+def test_dynamic_of_vllm_was_one_base_for_every_length():
     lengths = (1000, 8192, 16384, 32768, 10**6)
-    found = [read("vllm", EXAMPLES["dynamic"], served).frequencies for served in lengths]
+    found = [read(SPRING, EXAMPLES["dynamic"], served).frequencies for served in lengths]
     for frequencies in found:
         assert_array_equal(frequencies, found[0])
     base = 1e4 * 13 ** (128 / 126)  # s^2 - s + 1 of 4
     assert_allclose(found[0], make_ladder(base), rtol=1e-13)
     assert_allclose(found[0], read("transformers-5", EXAMPLES["dynamic"], 4 * 8192).frequencies, rtol=1e-14)
-    assert "s^2 - s + 1 = 13" in read("vllm", EXAMPLES["dynamic"]).notes[0]
+    assert "s^2 - s + 1 = 13" in read(SPRING, EXAMPLES["dynamic"]).notes[0]
 
 
 def test_dynamic_of_keras_hub_is_linear():
@@ -49,7 +60,7 @@ def test_dynamic_of_llama_cpp_is_nothing():
 
 
 def test_narrow_heads_have_no_exponent():
-    for name in ("vllm", "keras-hub"):
+    for name in ("vllm", SPRING, "keras-hub"):
         assert "D = 2" in refuse(name, state(block("dynamic", {"factor": 4.0}), head_dim=2))
 
 

@@ -133,7 +133,8 @@ def test_attention_factors_of_yarn():
     given = state(block("yarn", {**YARN, "attention_factor": 1.5}))
     assert read("transformers-5", given).attention_scaling == 1.5
     assert read("transformers-4", given).attention_scaling == 1.5
-    for name in ("vllm", "llama.cpp", "keras-hub", "yarn-paper"):
+    assert read("vllm", given).attention_scaling == 1.5
+    for name in ("vllm==0.19.1", "llama.cpp", "keras-hub", "yarn-paper"):
         found = read(name, given)
         assert found.attention_scaling == pytest.approx(0.1 * math.log(8) + 1, rel=1e-15)
         assert any("attention_factor" in note for note in found.notes)

@@ -149,6 +149,7 @@ SENTENCES = (
             for number in numbers.count_never(name)
         ),
     ),
+    Sentence(MODELS, "| `vllm` | vLLM {} |", lambda: (STACKS["vllm"].version,)),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
     Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),
     Sentence(MODELS, "further than pi/{} from where it should be", lambda: (EIGHTH,)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
-from pe_spectra.models.stacks.other_stacks import KERAS_HUB, META, VLLM, YARN_PAPER
+from pe_spectra.models.stacks.other_stacks import KERAS_HUB, META, VLLM, VLLM_SPRING, YARN_PAPER
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import FIVE, FOUR
 
@@ -15,4 +17,43 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
     {stack.name: stack for stack in (FIVE, FOUR, VLLM, LLAMA_CPP, KERAS_HUB, META, YARN_PAPER)}
 )
 
-__all__ = ["STACKS", "Refusal", "Stack"]
+#: Every release that is known, the newest of each first; of one whose versions are not told apart, that one.
+RELEASES: tuple[Stack, ...] = (FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, META, YARN_PAPER)
+
+#: A name with a version: that one, or with >= any from it on.
+_WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+)")
+
+
+def find_stack(text: str, label: str) -> Stack:
+    """Find the stack that a name means: its newest release, or with ==, @ or >= one of a version.
+
+    Parameters
+    ----------
+    text : "vllm", "vllm==0.19.1", "transformers>=5". label : the option that has it, for messages.
+
+    Raises
+    ------
+    InputError : a stack, or a version of it, that is not known.
+
+    >>> find_stack("vllm", "--stack").version, find_stack("vllm==0.19.1", "--stack").version
+    ('0.33.0', '0.19.1')
+    >>> find_stack("transformers>=5", "--stack").name
+    'transformers-5'
+    """
+    if text in STACKS:
+        return STACKS[text]
+    asked = _WITH_VERSION.fullmatch(text)
+    known = [one for one in RELEASES if asked and one.name.rstrip("-45") == asked["name"] and one.version]
+    for one in known:
+        is_new = asked is not None and asked["sign"] == ">=" and _order(one.version) >= _order(asked["version"])
+        if is_new or (asked is not None and one.version == asked["version"]):
+            return one
+    names = [f"{one.name.rstrip('-45')}=={one.version}" for one in known]
+    raise InputError(f"{label} is not known", text, f"{', '.join(names or STACKS)} are accepted")
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", version))
+
+
+__all__ = ["RELEASES", "STACKS", "Refusal", "Stack", "find_stack"]

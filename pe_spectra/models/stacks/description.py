@@ -21,8 +21,10 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.wording import write_number
 
+#: Keys of a block that vLLM alone reads.
+_OF_VLLM = ("alpha", "max_trained_positions")
 #: Keys of a block by the parameters of `rope`.
-SCALING_KEYS = {key.removesuffix("_max_position_embeddings"): key for key in (*NUMBERS, *LISTS) if key != "alpha"}
+SCALING_KEYS = {key.removesuffix("_max_position_embeddings"): key for key in (*NUMBERS, *LISTS) if key not in _OF_VLLM}
 #: Every rope_type that transformers has; mrope: positions of several axes share the ladder of text.
 KINDS = ("default", "mrope", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "proportional")
 #: What those are called in the catalogue that it has by another name.

@@ -186,6 +186,7 @@ def _divide(frequencies: Sequence[Decimal], divisors: tuple[float, ...]) -> tupl
 LLAMA_CPP = Stack(
     name="llama.cpp",
     title="llama.cpp with its converter, as of 2026",
+    date="2026",
     source="ggml-org/llama.cpp, conversion/base.py, conversion/llama.py (0274f0fc), conversion/phi.py (051139f5), "
     "src/llama-context.cpp, src/llama-model.cpp, ggml/src/ggml-cpu/ops.cpp",
     reader="llama.cpp",

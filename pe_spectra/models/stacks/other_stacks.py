@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
 from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, compute_ladder, divide_frequencies
@@ -52,11 +53,33 @@ def _read_dynamic(found: Description) -> None:
     s = found.values["factor"]
     found.notes.append(
         f"the length that is served changes nothing: the base grows by s^2 - s + 1 = {write_number(s * s - s + 1)} for "
-        "every one (issue 41236); since pull request 41277 a file without max_trained_positions is not scaled at all"
+        "every one (issue 41236)"
     )
 
 
-def _read_yarn_of_vllm(found: Description) -> None:
+def _scale_dynamic_trained(found: Description, width: int) -> Scaled:
+    """Enlarge the base by (s L / T - (s - 1))**(D/(D-2)), T the key max_trained_positions; without it not at all.
+
+    Source: vllm-project/vllm 0.33.0, dynamic_ntk_scaling_rope.py, where L is the length that the file states.
+    """
+    trained = found.block.find("max_trained_positions")
+    base, s = found.values["base"], Decimal(found.values["factor"])
+    length = Decimal(found.values["original"])
+    growth = CONTEXT.divide(CONTEXT.multiply(s, length), length if trained is None else Decimal(trained))
+    return Scaled(compute_ladder(enlarge_base(base, width, CONTEXT.subtract(growth, CONTEXT.subtract(s, _ONE))), width))
+
+
+def _read_dynamic_trained(found: Description) -> None:
+    if found.copy_alpha():
+        return
+    found.need_keys("factor")
+    found.values["original"] = found.find_length()
+    trained = found.block.find("max_trained_positions")
+    words = "the length that is served changes nothing: the base grows once, from max_trained_positions"
+    found.notes.append("without max_trained_positions dynamic scales nothing" if trained is None else words)
+
+
+def _read_yarn_of_spring(found: Description) -> None:
     if found.block.values.get("attention_factor") is not None:
         found.notes.append("attention_factor is not read: its key is attn_factor, a factor on 0.1 ln s + 1")
     if found.configuration.model.startswith(_DEEPSEEK):
@@ -65,6 +88,17 @@ def _read_yarn_of_vllm(found: Description) -> None:
     found.copy_truncate()
     if found.list_unread("mscale", "mscale_all_dim"):
         found.notes.append("mscale and mscale_all_dim are not read for this model")
+
+
+def _read_yarn_of_vllm(found: Description) -> None:
+    if found.configuration.model.startswith(_DEEPSEEK):
+        _read_deepseek(found)
+        return
+    found.copy_truncate()
+    found.copy_keys("attention_factor")
+    factors = [found.block.find(key) for key in ("mscale", "mscale_all_dim")]
+    if all(factors):  # each of them alone, and 0, is "not set"
+        found.copy_keys("mscale", "mscale_all_dim")
 
 
 def _read_deepseek(found: Description) -> None:
@@ -83,11 +117,13 @@ def _refuse_turns(found: Description) -> None:
         raise InputError("longrope is computed for the layout half alone", found.layer.layout, accepted)
 
 
-VLLM = Stack(
+VLLM_SPRING = Stack(
     name="vllm",
-    title="vLLM, as of April 2026",
-    source="vllm-project/vllm, vllm/model_executor/layers/rotary_embedding/ (commits 926c71f6 and 50feac95); "
-    "truncate and proportional as read in later commits",
+    title="vLLM 0.19.1",
+    version="0.19.1",
+    date="2026-11-24",
+    how="measured",
+    source="vllm 0.19.1, vllm/model_executor/layers/rotary_embedding/",
     reader="vLLM",
     # older spellings are translated by patch_legacy_rope_type
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
@@ -96,7 +132,9 @@ VLLM = Stack(
         "ntk": Reading(needs=("factor",), formula=_scale_ntk_shifted),
         "dynamic": Reading(then=(_read_dynamic,), formula=_scale_dynamic_fixed),
         "yarn": Reading(
-            needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_vllm)
+            needs=("factor",),
+            takes=("beta_fast", "beta_slow"),
+            then=(Description.take_original, _read_yarn_of_spring),
         ),
         "llama3": Reading(
             needs=("factor", "low_freq_factor", "high_freq_factor"),
@@ -106,6 +144,21 @@ VLLM = Stack(
             needs=("short_factor", "long_factor"),
             then=(Description.take_longrope_lengths, _refuse_turns),
             notes=("the list is chosen once, by the longest length that is served (max_model_len)",),
+        ),
+    },
+)
+
+
+VLLM = replace(
+    VLLM_SPRING,
+    title="vLLM 0.33.0",
+    version="0.33.0",
+    source="vllm 0.33.0, vllm/model_executor/layers/rotary_embedding/",
+    readings={
+        **VLLM_SPRING.readings,
+        "dynamic": Reading(then=(_read_dynamic_trained,), formula=_scale_dynamic_trained),
+        "yarn": Reading(
+            needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_vllm)
         ),
     },
 )
@@ -162,6 +215,8 @@ def _note_conversion(found: Description) -> None:
 KERAS_HUB = Stack(
     name="keras-hub",
     title="keras-hub, layer RotaryEmbedding, as of August 2026",
+    version="71453d08",
+    date="2026-08",
     source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "
     "models/llama/llama_rotary_embedding.py, models/phi3/phi3_rotary_embedding.py, utils/transformers/",
     reader="keras-hub",
@@ -238,6 +293,7 @@ def _read_yarn_of_paper(found: Description) -> None:
 META = Stack(
     name="meta",
     title="Meta's llama-models, as of July 2025",
+    date="2025-07",
     source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
     reader="llama-models",
     kinds=("default", "llama3"),

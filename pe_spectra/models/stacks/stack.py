@@ -73,6 +73,9 @@ class Stack:
 
     name: str  #: as `--stack` takes it
     title: str  #: with the version that was read
+    version: str = ""  #: of the release; empty where there are none
+    date: str = ""  #: when it was measured or read
+    how: str = "read"  #: or "measured": how it is known
     source: str  #: the files that were read, with version or commit
     reader: str  #: what messages call it
     kinds: tuple[str, ...]  #: every rope_type that it knows

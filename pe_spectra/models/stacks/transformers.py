@@ -157,6 +157,9 @@ def _read_longrope_of_five(found: Description) -> None:
 FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
+    version=NEWEST,
+    date="2026-11-24",
+    how="measured",
     source=f"huggingface/{_FIVE}, {_FILE}",
     reader=_FIVE,
     kinds=KINDS,
@@ -229,6 +232,8 @@ def _read_longrope(found: Description) -> None:
 FOUR = Stack(
     name="transformers-4",
     title=_LAST,
+    version=OLDER,
+    date="2026-11-24",
     source=f"huggingface/{_LAST}, {_FILE}",
     reader=_LAST,
     kinds=KINDS[:-1],

@@ -35,7 +35,7 @@ LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
 NUMBERS = (
     "factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale",
-    "mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha",
+    "mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha", "max_trained_positions",
 )  # fmt: skip
 LISTS = ("short_factor", "long_factor")
 #: Keys for which implementations take 0 for "not set".

@@ -1,3 +1,3 @@
 """What is run by hand in an environment with transformers and torch, which tests never need."""
 
-collect_ignore = ["draw.py", "layouts.py", "probe.py", "real_modules.py", "tables.py"]
+collect_ignore = ["draw.py", "layouts.py", "position_axes.py", "probe.py", "real_modules.py", "tables.py"]

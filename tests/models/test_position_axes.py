@@ -74,6 +74,11 @@ def test_odd_sections_are_a_finding_and_no_fault(sections):
     assert len(turn(config).axes) == 64
 
 
+def test_null_is_no_section():
+    block = {"rope_type": "default", "rope_theta": 1e6, "mrope_section": None}
+    assert turn({"model_type": "llama", "head_dim": 64, "rope_parameters": block}).axes is None
+
+
 def test_sections_that_cover_one_pair_more_are_a_difference(cli, tmp_path):
     """[24, 20, 24] against [24, 20, 20]: of 64 pairs in turns, the last alone."""
     for name, sections in (("a", [24, 20, 24]), ("b", [24, 20, 20])):

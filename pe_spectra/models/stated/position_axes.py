@@ -47,8 +47,8 @@ def add_axes(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement]) ->
     return tuple(replace(layer, axes=read_axes(keys, known, count_pairs(layer))) for layer in layers)
 
 
-def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...] | None:
-    """Read the axis of each of the pairs that are turned; None where positions have one axis.
+def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...]:
+    """Read the axis of each of the pairs that are turned; 0 of all where neither the file nor the class has sections.
 
     mrope_interleaved, which no class of transformers reads and vLLM does, goes before the order of the class.
 
@@ -58,8 +58,6 @@ def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...] | No
     """
     stated = [block.find_numbers("mrope_section") for block in _list_places(keys)]
     sections = next((one for one in stated if one), None) or known.sections or known.axis_sections
-    if not sections:
-        return None
     asked = [block.find_truth("mrope_interleaved") for block in _list_places(keys)]
     in_turns = next((one for one in asked if one is not None), None)
     order = known.axis_order if in_turns is None else "turns" if in_turns else "blocks"

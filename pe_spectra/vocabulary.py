@@ -88,7 +88,18 @@ STAGES = ("positions", "frequencies", "phases", "sines", "code", "sum")
 # --------------------------------------------------------------------- models
 
 #: Implementations that read a configuration.
-STACKS = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
+STACKS = (
+    "transformers-5",
+    "transformers-4",
+    "vllm",
+    "llama.cpp",
+    "keras-hub",
+    "torchtune",
+    "x-transformers",
+    "rotary-embedding-torch",
+    "meta",
+    "yarn-paper",
+)
 
 # --------------------------------------------------------------------- claims
 

@@ -38,18 +38,23 @@ def test_names_for_completion_are_those_of_the_stacks():
         ("vllm,", [f"vllm,{name}" for name in STACK_NAMES if name != "vllm"]),
         ("vllm,tr", ["vllm,transformers-5", "vllm,transformers-4"]),
         ("vllm,v", []),
-        ("x", []),
+        ("x", ["x-transformers"]),
+        ("z", []),
     ],
 )
 def test_completion(typed, offered):
     assert _complete_stacks(typed) == offered
 
 
-@pytest.mark.parametrize("stack", [name for name in STACK_NAMES if name not in ("transformers-5", "yarn-paper")])
+#: Which of them have no argument for the scaling of Llama 3.
+UNABLE = ("x-transformers", "rotary-embedding-torch", "yarn-paper")
+
+
+@pytest.mark.parametrize("stack", [name for name in STACK_NAMES if name not in ("transformers-5", *UNABLE)])
 def test_one_file_in_two_implementations(ask_diff, stack):
     one, both = ask_diff(f"{THREE_ONE} --stack {stack}"), ask_diff(f"{THREE_ONE} --stack transformers-5,{stack}")
     assert one == both
-    assert name_parts(one) == (["layout"] if stack in ("llama.cpp", "meta") else [])
+    assert name_parts(one) == (["layout"] if stack in ("llama.cpp", "meta", "torchtune") else [])
     assert (one["a"]["name"], one["b"]["name"]) == (STACKS["transformers-5"].title, STACKS[stack].title)
 
 
@@ -87,13 +92,13 @@ def test_stacks_have_versions(ask_diff, refuse):
 
 def test_every_implementation(cli, ask_diff):
     done = cli(f"diff --all-stacks {THREE_ONE}")
-    counts = f"{len(STACKS) - 1} of {len(STACKS)}"
-    verdict = f"{counts} implementations give this file the same frequencies; yarn-paper refuses it."
+    counts = f"{len(STACKS) - len(UNABLE)} of {len(STACKS)}"
+    verdict = f"{counts} implementations give this file the same frequencies; {', '.join(UNABLE)} refuse it."
     assert done.out.splitlines()[0] == verdict
     rows = {row["stack"]: row for row in read_csv(cli(f"diff --all-stacks {THREE_ONE} --format csv").out)}
     assert tuple(rows) == STACK_NAMES
     assert list(rows["vllm"]) == ["stack", "file", "default", "linear", "dynamic", "yarn", "llama3", "longrope"]
-    assert [rows[name]["file"] for name in STACK_NAMES] == ["same"] * (len(STACKS) - 1) + ["no"]
+    assert [rows[name]["file"] for name in STACK_NAMES] == ["no" if name in UNABLE else "same" for name in STACK_NAMES]
     assert rows["vllm"]["dynamic"].isdigit()
     document = ask_diff(f"--all-stacks {THREE_ONE}")
     assert document["kind"] == "conformance"
@@ -124,7 +129,7 @@ def test_every_implementation_of_layers_of_two_types(cli):
     # all of them say it of one type of layers; of the other all that take it
     notes = done.err.splitlines()
     assert sum("the file gives it no base, so 10000 is" in note for note in notes) == 1
-    assert "note: sliding_attention: the file gives it no base" in done.err
+    assert "note: sliding_attention: transformers-5, transformers-4, vllm" in done.err
     assert "note: full_attention: transformers-5, transformers-4, vllm" in done.err
 
 

@@ -12,7 +12,9 @@ from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from tests.making import make_ladder
 
-NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub", "meta", "yarn-paper")
+NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub")
+LIBRARIES = ("torchtune", "x-transformers", "rotary-embedding-torch")
+NAMES += (*LIBRARIES, "meta", "yarn-paper")
 YARN = {"factor": 8.0, "original_max_position_embeddings": 4096.0}
 LLAMA3 = {
     "factor": 8.0,

@@ -8,7 +8,7 @@ import pytest
 
 from pe_spectra.models.stacks.conformance import _build_examples, tabulate_conformance, tabulate_scalings
 from pe_spectra.models.stated.statement import LayerStatement
-from tests.models.stack_configurations import EXAMPLES, NAMES, YARN, block, read, state
+from tests.models.stack_configurations import EXAMPLES, LIBRARIES, NAMES, YARN, block, read, state
 
 
 def tell(rows, scaling, stack):
@@ -63,7 +63,8 @@ def test_conformance_of_all_scalings():
         *((kind, "keras-hub") for kind in ("default", "linear", "llama3", "longrope")),
         *((kind, "transformers-4") for kind in EXAMPLES),
         *((kind, "yarn-paper") for kind in ("default", "linear")),
-        ("default", "meta"),
+        *(("default", name) for name in ("meta", *LIBRARIES)),
+        *((kind, name) for kind, name in (("llama3", "torchtune"), ("linear", LIBRARIES[1]), ("linear", LIBRARIES[2]))),
     }
     others = [row for row in rows if row.stack != "transformers-5" and row.refusal is None]
     assert {(row.scaling, row.stack) for row in others if row.differing == 0} == same

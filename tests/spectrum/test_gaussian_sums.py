@@ -66,7 +66,8 @@ def test_lattice_frequencies_on_another_grid(
     monkeypatch: pytest.MonkeyPatch, d: int, grid: int, bandwidth: float
 ) -> None:
     direct = compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth)
-    assert direct.estimator == "kde" and len(direct.weights) == grid // 2 + 1
+    assert direct.estimator == "kde"
+    assert len(direct.weights) == grid // 2 + 1
     monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
     check_logs(compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth).log_weights, direct.log_weights)
 

@@ -123,6 +123,26 @@ class Description:
                 what = f"{self._where}{SCALING_KEYS[name]} is not set"
                 raise InputError(what, "", f"{self.reader} needs it for {self.block.kind}", "key-missing")
 
+    def fix(self, name: str, value: float) -> None:
+        """Take a number that stands in the code, and say so where the file has another."""
+        stated = self.block.find(SCALING_KEYS[name])
+        self.values[name] = value
+        if stated not in (None, value):
+            key, fixed = SCALING_KEYS[name], write_number(value)
+            self.notes.append(f"{key} {write_number(stated)} is not read: {fixed} is fixed in the code")
+
+    def turn_whole_heads(self) -> None:
+        """Refuse a share of the head."""
+        if self.layer.share != 1:
+            what = f"the share of a head is not known to {self.reader}"
+            raise InputError(what, write_number(self.layer.share), "1 is")
+
+    def turn_pairs(self) -> None:
+        """Turn channels 2i and 2i + 1 together, and say what that means for weights of halves."""
+        if self.layer.layout == "half":
+            self.notes.append("its weights have the rows of q and k in pairs: those of transformers must be permuted")
+        self.values["layout"] = "interleaved"
+
     @property
     def _where(self) -> str:
         return f"{self.block.where}: " if self.block.where else ""

@@ -256,32 +256,16 @@ _READ_BY_LLAMA4 = ("factor", "high_freq_factor")
 
 def _take_constants(found: Description) -> None:
     fourth = found.configuration.model.startswith("llama4")
+    by_width = any(finding.code == _BY_WIDTH for finding in found.configuration.findings)
     for name, fixed in {**(LLAMA4 if fourth else LLAMA3), "original": LLAMA_LENGTH}.items():
         stated = found.block.find(SCALING_KEYS[name])
         if stated is not None and fourth and name in _READ_BY_LLAMA4:
             found.values[name] = stated
-            continue
-        found.values[name] = fixed
-        if stated is not None and stated != fixed:
-            found.notes.append(_say_fixed(found, SCALING_KEYS[name], stated, fixed))
-
-
-def _say_fixed(found: Description, key: str, stated: float, fixed: float) -> str:
-    if key == "factor" and any(finding.code == _BY_WIDTH for finding in found.configuration.findings):
-        return f"the factor is {write_number(fixed)} in the code, whatever the width of the model"
-    return f"{key} {write_number(stated)} is not read: {write_number(fixed)} is fixed in the code"
-
-
-def _turn_whole_heads(found: Description) -> None:
-    share = found.layer.share
-    if share != 1:
-        raise InputError("the share of a head is not known to llama-models", write_number(share), "1 is")
-
-
-def _turn_pairs(found: Description) -> None:
-    if found.layer.layout == "half":
-        found.notes.append("its weights have the rows of q and k in pairs: those of transformers must be permuted")
-    found.values["layout"] = "interleaved"
+        elif name == "factor" and by_width and stated != fixed:
+            found.values[name] = fixed
+            found.notes.append(f"the factor is {write_number(fixed)} in the code, whatever the width of the model")
+        else:
+            found.fix(name, fixed)
 
 
 def _read_yarn_of_paper(found: Description) -> None:
@@ -297,9 +281,9 @@ META = Stack(
     source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
     reader="llama-models",
     kinds=("default", "llama3"),
-    begin=(_turn_whole_heads,),
+    begin=(Description.turn_whole_heads,),
     readings={"llama3": Reading(then=(_take_constants,))},
-    finish=(_turn_pairs,),
+    finish=(Description.turn_pairs,),
     dtype="float32",
 )
 YARN_PAPER = Stack(

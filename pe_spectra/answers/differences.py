@@ -37,7 +37,7 @@ class Setting:
     Attributes
     ----------
     length : number of positions to look at.
-    trained, served : the context lengths that were given.
+    trained, served, allocated : the context lengths that were given.
     windows : positions that layers see at once that attend within a window, by layer type.
     full : whether rows are the pairs of all layer types in place of the parts that differ.
     listed : whether parts that a side does not say are rows of their own too, in place of one line for all.
@@ -48,6 +48,7 @@ class Setting:
     length: int
     trained: int | None = None
     served: int | None = None
+    allocated: int | None = None
     windows: Mapping[str, int] = field(default_factory=dict)
     full: bool = False
     listed: bool = False
@@ -68,6 +69,9 @@ class DiffBody(Body):
     )
     served: int | None = quantity(
         "Inference context length that was given, in positions; null where the file's is used.", minimum=1, asked=True
+    )
+    allocated: int | None = quantity(
+        "Allocated context length that was given, in positions; null where none was.", minimum=1, asked=True
     )
     a: ComparedSide = quantity("The first side, A.")
     b: ComparedSide = quantity("The second side, B.")
@@ -93,7 +97,15 @@ def answer_differences(
     pairs = [pair for layer in diff.layer_types for pair in layer.pairs]
     columns = tabulate(pairs) if setting.full else _list_parts(diff, listed=setting.listed)
     return Answer(
-        body=DiffBody(length=diff.length, trained=setting.trained, served=setting.served, a=a, b=b, diff=diff),
+        body=DiffBody(
+            length=diff.length,
+            trained=setting.trained,
+            served=setting.served,
+            allocated=setting.allocated,
+            a=a,
+            b=b,
+            diff=diff,
+        ),
         verdict=_judge(diff, equal),
         table=columns,
         facts=_list_facts(a, b, diff, setting),

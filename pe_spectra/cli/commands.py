@@ -116,7 +116,7 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "diff": Declaration(
         module="diff",
-        takes="sides stack all_stacks trained served check:found strict",
+        takes="sides stack all_stacks trained served allocated check:found strict",
         examples=(
             "pe-spectra diff hf/config.json port/inv_freq.npy",
             "pe-spectra diff config.json --stack transformers-5,vllm",

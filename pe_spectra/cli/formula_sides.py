@@ -12,7 +12,7 @@ from pe_spectra.spec import FileSpec, parse_spec
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pe_spectra.cli.run import Outcome, Run
+    from pe_spectra.answers.answer import Answer
     from pe_spectra.encodings import Encoding
     from pe_spectra.exact import F64
 
@@ -67,8 +67,8 @@ def find_formulas(named: Sequence[str], others: Mapping[str, object]) -> list[En
 
 
 def compare_formulas(
-    run: Run, named: Sequence[str], formulas: Sequence[Encoding | None], served: int | None, check: bool
-) -> Outcome:
+    named: Sequence[str], formulas: Sequence[Encoding | None], served: int | None, check: bool
+) -> Answer:
     """Compare the tables of two sides, one or both of which a SPEC names.
 
     As many positions are compared as the table of a file has, else as `served` says, else as both have by default.
@@ -87,7 +87,7 @@ def compare_formulas(
     length, notes = _choose_length(list(given.values()), list(others.values()), served)
     tables = given | {place: _read_rows(one, length, "AB"[place], named[place]) for place, one in others.items()}
     found = compare_tables(tables[0], tables[1])
-    return run.finish(answer_tables(named[0], named[1], found, notes=notes, check=check))
+    return answer_tables(named[0], named[1], found, notes=notes, check=check)
 
 
 def _choose_length(

@@ -197,6 +197,7 @@ OPTIONS: Mapping[str, Option] = {
     "trained:audit": Option("--trained", "N", "training context length  [the file's]", _CONTEXT),
     "trained:context": Option("--trained", "N", "training context length, 8 to 1073741824", _TURNED),
     "served": Option("--served", "N", "positions the model serves  [as its file says]", _CONTEXT),
+    "allocated": Option("--allocated", "N", "positions allocated, by which some stacks choose  [--served]", _CONTEXT),
     "served:audit": Option("--served", "N", "inference context length  [the file's]", _CONTEXT),
     "base": Option(
         "--base", "X", "base that was trained with (rope_theta), 2 to 1e18", RealRange(minimum=2, maximum=1e18)

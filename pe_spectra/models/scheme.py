@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,16 @@ from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.models.stacks import STACKS, Refusal, Stack
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
 
 #: Whose reading is the answer: the newest major release of the library that a file is made for.
-_ANSWERING: Mapping[str, Callable[[Configuration, LayerStatement, int | None], Rotation | Refusal]] = {
-    "config.json": STACKS["transformers-5"].read,
-    "params.json": STACKS["meta"].read,
-    "gguf": turn_gguf_layer,
+_ANSWERING: Mapping[str, Stack] = {
+    "config.json": STACKS["transformers-5"],
+    "params.json": STACKS["meta"],
+    "gguf": STACKS["llama.cpp"],
 }
 #: Encodings without a rotation and without a table; their values are parameters of the catalogue.
 _BY_FORMULA = ("alibi", "t5", "sinusoidal")
@@ -78,7 +78,18 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     >>> turn_layer(stated, stated.layers[0]).frequencies.tolist()
     [1.0, 0.01]
     """
-    return _ANSWERING[configuration.format](configuration, layer, served)
+    if configuration.format == "gguf":
+        return turn_gguf_layer(configuration, layer, served)
+    return find_answering(configuration).read(configuration, layer, served)
+
+
+def find_answering(configuration: Configuration) -> Stack:
+    """Find the stack whose reading of a file is the answer.
+
+    >>> find_answering(Configuration(path="a.gguf", model="llama", scheme="rotary", format="gguf")).name
+    'llama.cpp'
+    """
+    return _ANSWERING[configuration.format]
 
 
 def build_layers(

@@ -40,7 +40,7 @@ GOOD = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "
 @pytest.fixture
 def diff_files(tmp_path, monkeypatch):
     """A working directory with three models, as every test here runs in one."""
-    for name in (THREE, THREE_ONE, GEMMA, "bert-base-uncased.json"):
+    for name in (THREE, THREE_ONE, GEMMA, "phi-3.5-mini-instruct.json", "bert-base-uncased.json"):
         shutil.copy(MODELS / name, tmp_path / name)
     (tmp_path / "good.json").write_text(json.dumps({**GOOD, "max_position_embeddings": 8192}))
     (tmp_path / "deep.json").write_text('{"a":' * 1000)

@@ -42,7 +42,7 @@ def test_a_model_with_scaling_and_one_without(ask_diff):
     # by hand: the largest difference of frequencies times the last position
     assert layer["max_phase_error"] == pytest.approx(131071 * np.abs(SCALED - make_ladder(5e5)).max(), rel=1e-12)
     assert (layer["name"], layer["length"], layer["first_position_off"]) == ("all", 131072, 442)
-    assert document["parameters"] == {"length": 131072, "trained": None, "served": None}
+    assert document["parameters"] == {"length": 131072, "trained": None, "served": None, "allocated": None}
     (side,) = document["b"]["layer_types"]
     assert document["b"]["name"] == THREE_ONE
     assert (side["base"], side["scaling"], side["rotary_dim"], side["layout"]) == (5e5, "llama3", 128, "half")

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from pe_spectra.answers.agreements import answer_conformance
 from pe_spectra.cli.options import _complete_stacks
@@ -17,6 +18,7 @@ from pe_spectra.vocabulary import STACKS as STACK_NAMES
 from tests.cli.ports import SCALED, make_cache, name_parts, save_cache
 from tests.documents import read_csv
 from tests.making import make_ladder
+from tests.places import MODELS
 
 #: Llama-3.1-8B: base 500000, llama3 scaling by 8 from 8192, no scaling in Llama-3-8B.
 pytestmark = pytest.mark.usefixtures("diff_files")
@@ -66,7 +68,7 @@ def test_dynamic_is_not_what_it_is_elsewhere(ask_diff, diff_files):
     # transformers: base (s l/L0 - s + 1)^(D/(D-2)) with l served; vLLM 0.19: that with l = s L0, at every length
     document = ask_diff("dynamic.json --stack vllm==0.19.1 --served 16384")
     assert document["agree"] is False
-    assert document["parameters"] == {"length": 16384, "trained": None, "served": 16384}
+    assert document["parameters"] == {"length": 16384, "trained": None, "served": 16384, "allocated": None}
     ratios = [pair["ratio"] for pair in document["layer_types"][0]["pairs"]]
     assert ratios[-1] == pytest.approx((4 * 2 - 3) / (4 * 4 - 3), rel=1e-9)
     assert ask_diff("dynamic.json --stack vllm==0.19.1 --served 32768")["agree"] is True
@@ -74,6 +76,53 @@ def test_dynamic_is_not_what_it_is_elsewhere(ask_diff, diff_files):
     document = ask_diff("dynamic.json --stack vllm --served 16384")
     assert document["b"]["name"] == "vLLM 0.33.0"
     assert document["causes"][0]["code"] == "scaling-dropped"
+
+
+LONG = "phi-3.5-mini-instruct.json"
+
+
+def test_longrope_by_what_is_allocated(ask_diff, refuse):
+    """Of 131,072 positions 3,900 are served: the prompt has the short list, the allocation the long one."""
+    served = ask_diff(f"{LONG} --stack vllm --served 3900")
+    assert served["agree"] is True
+    allocated = ask_diff(f"{LONG} --stack vllm --served 3900 --allocated 131072")
+    assert allocated["parameters"] == {"length": 3900, "trained": None, "served": 3900, "allocated": 131072}
+    config = json.loads((MODELS / LONG).read_text())
+    width, rope = config["hidden_size"] // config["num_attention_heads"], config["rope_scaling"]
+    ladder = config["rope_theta"] ** -(np.arange(0, width, 2) / width)
+    short, long = (ladder / np.array(rope[key]) for key in ("short_factor", "long_factor"))
+    pairs = allocated["layer_types"][0]["pairs"]
+    assert_allclose([pair["frequency_a"] for pair in pairs], short, rtol=1e-12)
+    assert_allclose([pair["frequency_b"] for pair in pairs], long, rtol=1e-12)
+    # by hand: the first position where one phase is off by more than pi/8
+    first = next(p for p in range(100) if (np.abs(p * (short - long)) > np.pi / 8).any())
+    assert allocated["differences"][0]["first_position"] == first == 3
+    assert allocated["causes"][0]["code"] == "other-list"
+    assert "chosen by the 131,072 positions that are allocated: vLLM 0.33.0" in allocated["notes"]
+    assert ask_diff(f"{LONG} --stack vllm,llama.cpp --served 3900 --allocated 131072")["agree"] is True
+    assert ask_diff(f"{LONG} --stack transformers-4,keras-hub --served 3900 --allocated 131072")["agree"] is True
+    for line in (f"{LONG} --stack vllm --served 3900", f"--all-stacks {LONG} --served 3900"):
+        assert refuse(f"diff {line} --allocated 1024") == (
+            "--allocated is below what is served (1024 and 3900); 3900 or more is accepted"
+        )
+    assert "--served 1024 or less goes with it" in refuse(f"diff {LONG} --stack vllm --allocated 1024")
+
+
+def test_every_implementation_by_what_is_allocated(cli):
+    line = f"diff --all-stacks {LONG} --served 3900 --allocated 131072 --format csv"
+    rows = {row["stack"]: row["file"] for row in read_csv(cli(line).out)}
+    assert {name for name, cell in rows.items() if cell == "3"} == {"vllm", "llama.cpp"}
+
+
+@pytest.mark.parametrize("line", [f"{THREE_ONE} --stack vllm", f"{LONG} {LONG}", f"{THREE} default.npy"])
+def test_where_nothing_goes_by_what_is_allocated(ask_diff, line):
+    plain, asked = ask_diff(f"{line} --served 2048"), ask_diff(f"{line} --served 2048 --allocated 1000000")
+    assert plain["differences"] == asked["differences"]
+    said = [note for note in asked["notes"] if note not in plain["notes"]]
+    (note,) = said
+    assert note.startswith(
+        "--allocated changes nothing here: no side chooses by it, as longrope's list is chosen in vllm,"
+    )
 
 
 def test_stacks_have_versions(ask_diff, refuse):

@@ -77,6 +77,7 @@ ADDED = {
     "how": itemgetter("how"),
     # of diffs: test_port_faults and test_position_axes have what is there
     **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout")},
+    "allocated": lambda _: None,  # none of them asks for it
     "drift": lambda _: None,  # no line drifts in any of them
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),

@@ -78,13 +78,16 @@ class ConformanceRow(Result):
     )
 
 
-def tabulate_conformance(configuration: Configuration, served: int | None = None) -> tuple[ConformanceRow, ...]:
+def tabulate_conformance(
+    configuration: Configuration, served: int | None = None, allocated: int | None = None
+) -> tuple[ConformanceRow, ...]:
     """Tabulate what every stack makes of every layer type of a file.
 
     Parameters
     ----------
     configuration : what the file states; rotary.
     served : the length that is served; None for the longest that it states.
+    allocated : the length that is allocated, which some stacks go by; None for the one that is served.
 
     Returns
     -------
@@ -99,7 +102,10 @@ def tabulate_conformance(configuration: Configuration, served: int | None = None
     length = served or find_length_served(configuration)
     rows: list[ConformanceRow] = []
     for layer in configuration.layers:
-        found = {name: stack.read(configuration, layer, served) for name, stack in STACKS.items()}
+        found = {
+            name: stack.read(configuration, layer, stack.choose_length(layer, served, allocated))
+            for name, stack in STACKS.items()
+        }
         rows += (_describe_row(layer, name, one, found[REFERENCE], length) for name, one in found.items())
     return tuple(rows)
 
@@ -116,7 +122,9 @@ def find_length_served(configuration: Configuration) -> int:
     return max(configuration.length or 1, *(length or 1 for length in lengths), 1)
 
 
-def tabulate_scalings(configuration: Configuration, served: int | None = None) -> tuple[ConformanceRow, ...]:
+def tabulate_scalings(
+    configuration: Configuration, served: int | None = None, allocated: int | None = None
+) -> tuple[ConformanceRow, ...]:
     """Tabulate what every stack makes of one example of each scaling, for the head and the base of a file.
 
     Parameters
@@ -125,6 +133,7 @@ def tabulate_scalings(configuration: Configuration, served: int | None = None) -
         length, 8192 positions where none is stated.
     served : the length; None for s/2 times the original length, s = 4 the factor, where nothing agrees by chance:
         at s times that length the fixed base of vLLM's dynamic is that of transformers.
+    allocated : as there.
 
     Returns
     -------
@@ -140,7 +149,7 @@ def tabulate_scalings(configuration: Configuration, served: int | None = None) -
     original = int(stated or configuration.length or _LENGTH)
     length = served or max(2, int(_FACTOR * original / 2))
     examples = _build_examples(configuration.model, layer, original)
-    return tuple(replace(row, of="example") for one in examples for row in tabulate_conformance(one, length))
+    return tuple(replace(row, of="example") for one in examples for row in tabulate_conformance(one, length, allocated))
 
 
 def _build_examples(model: str, layer: LayerStatement, original: int) -> list[Configuration]:

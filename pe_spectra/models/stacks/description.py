@@ -40,6 +40,15 @@ def spell_option(name: str, value: KeyValue) -> KeyValue:
     return int(value) if name == "original" and not isinstance(value, tuple) else value
 
 
+def spell_scaling(kind: str) -> str:
+    """Spell a rope_type as the catalogue calls its scaling.
+
+    >>> spell_scaling("su"), spell_scaling("yarn")
+    ('longrope', 'yarn')
+    """
+    return _SCALINGS.get(kind, kind)
+
+
 def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     """Choose between the two generations of keys as transformers 5 does; the second part says what is not read.
 
@@ -153,7 +162,7 @@ class Description:
         if kind not in kinds:
             what = f"{self._where}rope_type is not known to {self.reader}"
             raise InputError(what, kind, f"{', '.join(kinds)} are", "unknown-scaling")
-        return _SCALINGS.get(kind, kind)
+        return spell_scaling(kind)
 
     def leave_unscaled(self, why: str) -> None:
         """Scale nothing."""

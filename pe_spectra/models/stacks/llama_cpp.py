@@ -205,7 +205,8 @@ LLAMA_CPP = Stack(
         "longrope": Reading(
             needs=("short_factor", "long_factor", "original"),
             then=(Description.take_longrope_lengths,),  # sqrt(1 + ln s/ln L), which the converter writes
-            notes=("the list is chosen once, by the length of the context (n_ctx)",),
+            notes=("the list is chosen once, by the length that is allocated (n_ctx), not by what is served of it",),
+            by_allocation=True,
         ),
         "proportional": Reading(
             then=(_read_proportional,),

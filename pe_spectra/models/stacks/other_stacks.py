@@ -143,7 +143,10 @@ VLLM_SPRING = Stack(
         "longrope": Reading(
             needs=("short_factor", "long_factor"),
             then=(Description.take_longrope_lengths, _refuse_turns),
-            notes=("the list is chosen once, by the longest length that is served (max_model_len)",),
+            notes=(
+                "the list is chosen once, by the length that is allocated (max_model_len), not by what is served of it",
+            ),
+            by_allocation=True,
         ),
     },
 )

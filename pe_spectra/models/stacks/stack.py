@@ -17,7 +17,7 @@ from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import Description, choose_block, drop_blocks
+from pe_spectra.models.stacks.description import Description, choose_block, drop_blocks, spell_scaling
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -37,6 +37,7 @@ class Reading(NamedTuple):
     #: from description and rotary width, where frequencies are not the catalogue's
     formula: Callable[[Description, int], Scaled] | None = None
     notes: tuple[str, ...] = ()  #: what is always to be said
+    by_allocation: bool = False  #: whether it goes by the length that is allocated, whatever is served of it
 
     def follow(self, found: Description) -> None:
         """Take what the file states for this scaling."""
@@ -109,6 +110,31 @@ class Stack:
             return Refusal(reason=str(error))
         except InputError as error:
             return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
+
+    def goes_by_allocation(self, layer: LayerStatement) -> bool:
+        """Tell whether the frequencies of a layer go by the length that is allocated, whatever is served of it.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> layer = LayerStatement(head_dim=64, older=RotaryBlock(where="rope_scaling", kind="longrope"))
+        >>> STACKS["vllm"].goes_by_allocation(layer), STACKS["keras-hub"].goes_by_allocation(layer)
+        (True, False)
+        """
+        kind = spell_scaling(self.choose(layer)[0].kind)
+        return layer.turns and self.readings.get(kind, Reading()).by_allocation
+
+    def choose_length(self, layer: LayerStatement, served: int | None, allocated: int | None) -> int | None:
+        """Return the length that :meth:`read` goes by: that of the prompt, or of what is allocated for it.
+
+        Parameters
+        ----------
+        served, allocated : positions; None where nobody says, which leaves what the file states.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> layer = LayerStatement(head_dim=64, older=RotaryBlock(where="rope_scaling", kind="longrope"))
+        >>> [STACKS[name].choose_length(layer, 3900, 131072) for name in ("transformers-5", "vllm")]
+        [3900, 131072]
+        """
+        return allocated if allocated is not None and self.goes_by_allocation(layer) else served
 
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
         block, notes = drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)

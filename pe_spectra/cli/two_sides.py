@@ -1,0 +1,242 @@
+"""Two sides of `diff`, or one file in two implementations: at which lengths they are compared, and the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pe_spectra.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pe_spectra.answers.answer import Answer
+    from pe_spectra.answers.differences import ComparedSide, Setting
+    from pe_spectra.model_sources import Side
+    from pe_spectra.models.comparison.table_diff import TableDiff
+    from pe_spectra.models.stacks import Stack
+    from pe_spectra.models.stated.statement import Configuration
+
+    Reader = Callable[[str, str], Side]
+
+
+def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, read: Reader) -> Answer:
+    """Compare what two texts name, or one in two implementations.
+
+    Parameters
+    ----------
+    named : A and B, or A alone. stacks : the two that read A alone; else none.
+    asked : what was asked for; its length is for sides none of which states one. read : reads one side.
+
+    Raises
+    ------
+    InputError : an option that has no meaning for what is named. FileError : a file that cannot be compared.
+
+    >>> from pe_spectra.answers.differences import Setting
+    >>> from pe_spectra.model_sources import read_side
+    >>> answer_sides(["dft:d=8", "dft:d=8"], (), Setting(length=64), read_side).verdict.code
+    'same'
+    """
+    from pe_spectra.cli.formula_sides import compare_formulas, find_formulas
+
+    formulas = find_formulas(
+        named,
+        {
+            "--stack": ",".join(one.name for one in stacks) or None,
+            "--trained": asked.trained,
+            "--allocated": asked.allocated,
+        },
+    )
+    if formulas:
+        return compare_formulas(named, formulas, asked.served, asked.check)
+    sides = [read(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
+    if len(sides) == 2 and any(side.configuration is None and side.dump is None for side in sides):
+        return _compare_tables(sides[0], sides[1], asked.check)
+    setting, notes = _choose_setting(sides, asked)
+    return _compare(sides, stacks, setting, notes)
+
+
+def find_rotations(side: Side) -> Configuration:
+    """Return what the file of a model states of its rotations.
+
+    Raises
+    ------
+    FileError : an array, or a model without a rotary encoding.
+
+    >>> from pe_spectra.model_sources import Side
+    >>> find_rotations(Side(shown="a.npy"))
+    Traceback (most recent call last):
+    ...
+    pe_spectra.errors.FileError: a.npy: holds an array; the configuration of a model is accepted here
+    """
+    if side.configuration is None:
+        raise FileError(side.shown, "holds an array; the configuration of a model is accepted here")
+    if side.configuration.scheme != "rotary":
+        raise FileError(side.shown, f"has no rotary encoding, but {side.configuration.scheme}; diff compares rotations")
+    return side.configuration
+
+
+# --------------------------------------------------------------------- rotations
+
+
+def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, notes: list[str]) -> Answer:
+    """Compare the rotations of two sides, or of one side in two implementations."""
+    from pe_spectra.answers.differences import answer_differences
+    from pe_spectra.models.comparison.rotations import compare_rotations
+    from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
+
+    if stacks:
+        a, b = (_turn(sides[0], setting, stack) for stack in stacks)
+    else:
+        a, b = (_turn(side, setting) for side in sides)
+    stated = any(side.configuration is not None for side in sides)
+    needed = setting.length if stated and not stacks else setting.served
+    found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
+    tables = None if stacks else _compare_waves(sides[0], sides[1])
+    if tables is not None and not shows_rotations(tables, found):
+        return _answer_tables(sides[0], sides[1], tables, setting.check, remark_rotations(found))
+    said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
+    said += [f"entry by entry: {'; '.join(tables.findings)}"] if tables is not None else []
+    said += notes
+    if setting.allocated is not None:
+        said += _note_allocation(list(_list_choosing(sides, stacks)), setting.allocated)
+    gathered = tuple(dict.fromkeys(said))
+    return answer_differences(a, b, found, setting, notes=gathered, equal=_state_equal(sides, tables))
+
+
+def _state_equal(sides: Sequence[Side], tables: TableDiff | None) -> str:
+    """Say how it is known that all numbers of two sides are equal; empty where it is not."""
+    if tables is not None and tables.agree and tables.max_difference == 0:
+        return tables.findings[0]
+    return "A and B are one file" if len(sides) == 2 and sides[0].shown == sides[1].shown else ""
+
+
+def _compare_waves(a: Side, b: Side) -> TableDiff | None:
+    """Compare as tables two arrays that each hold cosines and sines side by side; None for others."""
+    from pe_spectra.models.comparison.wave_tables import compare_waves
+
+    if a.dump is None or b.dump is None or a.table is None or b.table is None:
+        return None
+    return compare_waves(a.table, b.table, a.dump, b.dump)
+
+
+def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedSide:
+    """The rotations of one side: of a dump its own, of a model those of its library or of a stack.
+
+    Of two caches, one after the other, it is the one for the length that is allocated.
+    """
+    from pe_spectra.answers.differences import ComparedSide
+    from pe_spectra.models.rotation import Rotation
+    from pe_spectra.models.scheme import find_answering, turn_layer
+    from pe_spectra.models.stated.keys import KEY_NOT_READ
+
+    if side.dump is not None and stack is None:
+        length = setting.allocated or setting.length
+        later = side.dump.later if length > (side.dump.rows or length) else None
+        return ComparedSide(name=side.shown, rotations=(later or side.dump,), notes=side.notes)
+    configuration = find_rotations(side)
+    read, by = (turn_layer, find_answering(configuration)) if stack is None else (stack.read, stack)
+    found: list[Rotation] = []
+    for layer in configuration.layers:
+        one = read(configuration, layer, by.choose_length(layer, setting.served, setting.allocated))
+        if not isinstance(one, Rotation):
+            who = "" if stack is None else f"{stack.name} refuses it: "
+            raise FileError(side.shown, f"{who}{one.reason.removeprefix(f'{configuration.path}: ')}")
+        if layer.turns:
+            # the type of weights is not the type in which cosines and sines are held
+            found.append(replace(one, dtype=None))
+    if not found:
+        raise FileError(side.shown, "turns no layer (no_rope_layers); diff compares rotations")
+    said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
+    unread = (finding.message for finding in configuration.findings if finding.code == KEY_NOT_READ.code)
+    notes = tuple(dict.fromkeys((*side.notes, *unread, *said)))
+    name = side.shown if stack is None else stack.title
+    return ComparedSide(name=name, rotations=tuple(found), notes=notes)
+
+
+# --------------------------------------------------------------------- tables
+
+
+def _compare_tables(a: Side, b: Side, check: bool) -> Answer:
+    from pe_spectra.models.comparison.table_diff import compare_tables
+
+    if a.table is None or b.table is None:
+        table = a if a.reason else b
+        raise FileError(table.shown, f"shows no rotation to compare: {table.reason}")
+    return _answer_tables(a, b, compare_tables(a.table, b.table, stored=(a.dtype, b.dtype)), check)
+
+
+def _answer_tables(a: Side, b: Side, found: TableDiff, check: bool, *more: str) -> Answer:
+    from pe_spectra.answers.agreements import answer_tables
+
+    # what the rotation of a cache is called says nothing of it as a table
+    said = [(letter, note, side.dump) for letter, side in (("A", a), ("B", b)) for note in side.notes]
+    notes = [f"{letter}: {note}" for letter, note, dump in said if dump is None or note not in dump.notes]
+    return answer_tables(a.shown, b.shown, found, notes=(*notes, *more), check=check)
+
+
+# --------------------------------------------------------------------- lengths
+
+
+def _choose_setting(sides: Sequence[Side], asked: Setting) -> tuple[Setting, list[str]]:
+    """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
+    from pe_spectra.models.stacks.conformance import find_length_served
+
+    stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
+    dumps = [side.dump.later or side.dump for side in sides if side.dump is not None]
+    rows = [dump.rows for dump in dumps if dump.rows is not None]
+    known = [one for one in stated if one > 1] or rows
+    length = asked.served or max(known, default=asked.trained or asked.length)
+    notes = ["A and B are one file"] if len(sides) == 2 and sides[0].shown == sides[1].shown else []
+    if not (asked.served or asked.trained or known):
+        notes += [f"no side states a length, so {length:,} positions are looked at; --served sets another"]
+    check_allocated(asked.allocated, length, asked.served)
+    return replace(asked, length=length, windows=_find_windows(sides)), notes
+
+
+def check_allocated(allocated: int | None, length: int, served: int | None) -> None:
+    """Refuse to serve more than is allocated; length is what is served, also where nobody asked for it.
+
+    >>> check_allocated(4096, 1024, None)
+    """
+    if allocated is not None and allocated < length:
+        accepted = f"{length} or more is accepted" if served else f"--served {allocated} or less goes with it"
+        raise InputError("--allocated is below what is served", f"{allocated} and {length}", accepted)
+
+
+def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
+    """Name what chooses by the length that is allocated: implementations, and an array with a cache for long ones."""
+    from pe_spectra.models.scheme import find_answering
+
+    for letter, side in zip("AB", sides, strict=False):
+        if side.configuration is not None:
+            read_by = stacks or (find_answering(side.configuration),)
+            layers = side.configuration.layers
+            yield from (stack.title for stack in read_by if any(map(stack.goes_by_allocation, layers)))
+        elif side.dump is not None and side.dump.later is not None:
+            yield letter
+
+
+def _note_allocation(choosing: Sequence[str], allocated: int) -> list[str]:
+    """Say which side goes by the length that is allocated, or that none does."""
+    from pe_spectra.models.stacks import RELEASES
+
+    if choosing:
+        return [f"chosen by the {allocated:,} positions that are allocated: {', '.join(dict.fromkeys(choosing))}"]
+    of_longrope = [
+        one.name for one in RELEASES if "longrope" in one.readings and one.readings["longrope"].by_allocation
+    ]
+    names = ", ".join(dict.fromkeys(of_longrope))
+    return [f"--allocated changes nothing here: no side chooses by it, as longrope's list is chosen in {names}"]
+
+
+def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
+    """Positions that layers see at once, of each layer type that attends within a window wherever a file states it."""
+    found: dict[str, int] = {}
+    layers = [side.configuration.layers for side in sides if side.configuration is not None]
+    for name in {layer.name for one in layers for layer in one}:
+        windows = [layer.window for one in layers for layer in one if layer.name == name or len(one) == 1]
+        known = [window for window in windows if window is not None]
+        if known and len(known) == len(windows):
+            found[name] = max(known)
+    return found

@@ -29,6 +29,7 @@ _MODULES = (
     "catalogues",
     "audits",
     "agreements",
+    "known_stacks",
     "lengthenings",
     "learning",
     "rechecks",

@@ -123,6 +123,7 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra diff --all-stacks config.json",
         ),
     ),
+    "stacks": Declaration(module="listings", examples=("pe-spectra stacks", "pe-spectra stacks --json")),
     "context": Declaration(
         module="auditing",
         takes="d:head base trained:context target",

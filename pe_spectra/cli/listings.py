@@ -1,4 +1,4 @@
-"""The commands that list and write what there is: figures, claims, schema, encodings, export, explanations."""
+"""The commands that list and write what there is: figures, claims, schema, encodings, stacks, export, explanations."""
 
 from __future__ import annotations
 
@@ -102,6 +102,16 @@ def encodings(run: Run, name: str | None) -> Outcome:
         return run.finish(answer_encoding(find_encoding(name, "NAME")))
     (encoding,) = Subject(encoding=[name], label="SPEC").build()
     return run.finish(answer_encoding(type(encoding), encoding))
+
+
+def stacks(run: Run) -> Outcome:
+    """Every implementation that --stack takes, with its releases: version, date, how it is known.
+
+    Measured is what was run; of the others the source was read.
+    """
+    from pe_spectra.answers.known_stacks import answer_stacks
+
+    return run.finish(answer_stacks())
 
 
 def export(

@@ -61,6 +61,7 @@ LINES = [
     "encodings rope",
     "encodings calendar:fields=hour+weekday",
     """encodings "hybrid:of='rope:d=64,base=5e5'+'sinusoidal:d=64'" """,
+    "stacks",
     "compare sinusoidal:d=8 dft:d=8 --length 24",
     "compare sinusoidal:d=8 alibi sincos2d:d=8,height=3,width=4 fire:heads=2 --length 12 --sort stable_rank",
     "compare calendar:fields=minute+hour sinusoidal:d=8 --step 5min --periods day,90min --length 40",

@@ -24,6 +24,7 @@ LAWS = {
     "claims": "answers/test_grades.py::test_the_sentence_counts_grades_and_weights",
     "explanation": "cli/test_audit.py::test_explain",
     "encodings": "answers/test_catalogues.py::test_an_encoding_offers_the_views_that_it_has",
+    "stacks": "answers/test_known_stacks.py::test_what_is_said_of_a_release_is_what_it_does",
     "figures": "answers/test_drawn.py::test_numbers_that_stood_there_are_compared",
     "figures-check": "answers/test_drawn.py::test_a_check_names_the_first_difference",
     "sweep": "answers/test_sentences_of_runs.py::test_what_is_said_of_sweeps_and_trials_is_true",

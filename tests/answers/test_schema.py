@@ -105,6 +105,7 @@ DEMANDING = (
     "faithfulness --d 4",
     "count-low-bin --d 4",
     "encodings",
+    "stacks",
     "compare dft:d=4 --length 8",
     "inspect dft:d=4 --length 8",
     "inspect --explain seam",

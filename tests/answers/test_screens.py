@@ -31,12 +31,13 @@ ONE = [
     "encodings rope",
     "encodings rope:d=64",
     "encodings calendar",
+    "stacks",
     f"diff {MODELS / 'llama-2-7b.json'} {MODELS / 'llama-3.1-8b.json'}",
     f"diff {MODELS / 'llama-3.1-8b.json'} {MODELS / 'gemma-4-26b-a4b.json'}",
     "audit --explain unseen-phases",
 ]
 #: Commands that draw nothing unless asked.
-PLAIN = ("precision", "inspect", "compare", "audit", "context", "encodings", "diff")
+PLAIN = ("precision", "inspect", "compare", "audit", "context", "encodings", "stacks", "diff")
 
 
 @pytest.fixture

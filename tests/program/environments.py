@@ -38,6 +38,7 @@ LINES = {
     "inspect": "inspect {inputs}/model/::wpe.weight",
     "audit": "audit {inputs}/model/",
     "diff": "diff {inputs}/model/config.json --all-stacks",
+    "stacks": "stacks",
     "context": "context --d 16 --base 10000 --trained 2048 --target 8192",
     "precision": "precision sinusoidal:d=8 --length 300 --dtype bfloat16 --dtype float16",
 }

@@ -76,6 +76,7 @@ def test_help_loads_nothing_heavy(tmp_path, line):
         ("encodings --json", "encodings"),
         ("encodings rope --json", "encodings"),
         ("encodings rope:d=64 --json", "encodings"),
+        ("stacks --json", "stacks"),
         ("inspect --explain seam --json", "explanation"),
         ("audit --explain precision --json", "explanation"),
         (f"audit {LLAMA} --json", "audit"),

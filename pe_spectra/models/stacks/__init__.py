@@ -46,13 +46,13 @@ def find_stack(text: str, label: str) -> Stack:
     if text in STACKS:
         return STACKS[text]
     asked = _WITH_VERSION.fullmatch(text)
-    known = [one for one in RELEASES if asked and one.name.rstrip("-45") == asked["name"] and one.version]
+    known = [one for one in RELEASES if asked and (one.package or one.name) == asked["name"] and one.version]
     for one in known:
         is_new = asked is not None and asked["sign"] == ">=" and _order(one.version) >= _order(asked["version"])
         if is_new or (asked is not None and one.version == asked["version"]):
             return one
-    names = [f"{one.name.rstrip('-45')}=={one.version}" for one in known]
-    raise InputError(f"{label} is not known", text, f"{', '.join(names or STACKS)} are accepted")
+    names = [one.release_name for one in known] or STACKS
+    raise InputError(f"{label} is not known", text, f"{', '.join(names)} are accepted")
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -42,6 +42,7 @@ def _lay_out_by_family(found: Description) -> None:
 TORCHTUNE = Stack(
     name="torchtune",
     title="torchtune 0.6.1",
+    package="torchtune",
     version="0.6.1",
     date="2026-11-27",
     how="measured",
@@ -63,6 +64,7 @@ def _stretch_no_less(found: Description) -> None:
 X_TRANSFORMERS = Stack(
     name="x-transformers",
     title="x-transformers 2.31.10, module RotaryEmbedding",
+    package="x-transformers",
     version="2.31.10",
     date="2026-11-27",
     how="measured",
@@ -78,6 +80,7 @@ ROTARY_EMBEDDING_TORCH = replace(
     X_TRANSFORMERS,
     name="rotary-embedding-torch",
     title="rotary-embedding-torch 0.9.1",
+    package="rotary-embedding-torch",
     version="0.9.1",
     source="rotary-embedding-torch 0.9.1, rotary_embedding_torch/rotary_embedding_torch.py",
     reader="rotary-embedding-torch",

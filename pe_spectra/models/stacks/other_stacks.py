@@ -120,6 +120,7 @@ def _refuse_turns(found: Description) -> None:
 VLLM_SPRING = Stack(
     name="vllm",
     title="vLLM 0.19.1",
+    package="vllm",
     version="0.19.1",
     date="2026-11-24",
     how="measured",
@@ -218,6 +219,7 @@ def _note_conversion(found: Description) -> None:
 KERAS_HUB = Stack(
     name="keras-hub",
     title="keras-hub, layer RotaryEmbedding, as of August 2026",
+    package="keras-hub",
     version="71453d08",
     date="2026-08",
     source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "

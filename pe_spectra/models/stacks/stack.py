@@ -74,6 +74,7 @@ class Stack:
 
     name: str  #: as `--stack` takes it
     title: str  #: with the version that was read
+    package: str = ""  #: what it is installed as, by pip; empty where it is not
     version: str = ""  #: of the release; empty where there are none
     date: str = ""  #: when it was measured or read
     how: str = "read"  #: or "measured": how it is known
@@ -90,6 +91,11 @@ class Stack:
     dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
     #: reads a GGUF file; None where it cannot
     read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
+
+    @property
+    def release_name(self) -> str:
+        """Its name with the version, as `--stack` takes one release."""
+        return f"{self.package or self.name}=={self.version}" if self.version else self.name
 
     def read(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation | Refusal:
         """Return what it turns by in the layers of one type, or why it refuses.

@@ -157,6 +157,7 @@ def _read_longrope_of_five(found: Description) -> None:
 FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
+    package="transformers",
     version=NEWEST,
     date="2026-11-24",
     how="measured",
@@ -232,6 +233,7 @@ def _read_longrope(found: Description) -> None:
 FOUR = Stack(
     name="transformers-4",
     title=_LAST,
+    package="transformers",
     version=OLDER,
     date="2026-11-24",
     source=f"huggingface/{_LAST}, {_FILE}",

@@ -32,7 +32,7 @@ SCHEMES = get_args(SchemeName)
 #: Which keys a file has: those of transformers, of Meta's releases, or of GGUF.
 FORMATS = ("config.json", "params.json", "gguf")
 #: Pairs (i, i + D/2), and pairs (2i, 2i + 1).
-LAYOUTS = ("half", "interleaved")
+LAYOUTS: tuple[Literal["half", "interleaved"], ...] = ("half", "interleaved")
 #: Types of layers, as files call them; of several with and without a rotation, UNTURNED are those without.
 FULL, SLIDING, CHUNKED, UNTURNED = "full_attention", "sliding_attention", "chunked_attention", "nope"
 #: Layers that have the base and the share of those that slide. Zaya's have a recurrence beside attention.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
@@ -71,6 +73,32 @@ def read_model(text: str, label: str = "") -> Configuration:
     64
     """
     return _state(read_model_file(find_model_file(text, label)))
+
+
+def read_model_keys(text: str, label: str = "") -> tuple[Configuration, Mapping[str, Any] | None, Path | None]:
+    """Read what the file of a model states, with the object of its config.json and its path.
+
+    Parameters
+    ----------
+    text, label : as for :func:`read_model`.
+
+    Returns
+    -------
+    The statement; the object, None for a file of another kind; the path, None for standard input.
+
+    Raises
+    ------
+    FileError, InputError : as for :func:`read_model`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / "config.json").write_text('{"model_type": "llama", "head_dim": 64}')
+    ...     read_model_keys(folder)[1]
+    {'model_type': 'llama', 'head_dim': 64}
+    """
+    found = find_model_file(text, label)
+    content = read_model_file(found)
+    return _state(content), content.keys if content.kind == "config.json" else None, found.path
 
 
 def read_side(text: str, label: str = "") -> Side:

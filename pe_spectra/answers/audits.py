@@ -13,6 +13,7 @@ from pe_spectra.answers.audit_words import find_gravest, judge_audits, list_fact
 from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
 from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.lengths.starting import BASES, LENGTHS, WIDTHS
 from pe_spectra.models.rotation import AuditedPair
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level
@@ -28,8 +29,6 @@ _UNITS = (
 )
 #: Significant digits of the numbers of a row on a terminal.
 _DIGITS = 4
-#: What the command `context` takes: widths, bases and lengths; a test holds them against it.
-WIDTHS, BASES, LENGTHS = (4, 1 << 14), (2.0, 1e18), (8, 1 << 30)
 
 
 @dataclass(frozen=True, kw_only=True)

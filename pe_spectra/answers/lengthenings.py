@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pe_spectra.answers.answer import Answer, Body, Later, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult
+from pe_spectra.models.lengths.plans import Plan
 from pe_spectra.models.lengths.proposals import Bound
 from pe_spectra.models.rotation import TOLERANCE
 from pe_spectra.quantities import quantity
@@ -36,6 +37,11 @@ class ContextBody(Body):
 
     kind = "context"
     report: ContextReport = quantity("The ways, and the bounds.", inline=True)
+    plan: Plan | None = quantity(
+        "What the model of a file needs; only where one is named.",
+        default=None,
+        only=lambda body: body.plan is not None,
+    )
 
 
 def answer_lengthenings(report: ContextReport, *, every_pair: bool = False) -> Answer:

@@ -17,7 +17,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 from pe_spectra.cli.options import ENCODING_NAMES
-from pe_spectra.errors import QUOTED_CHARACTERS, InputError
+from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, suggest
 from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.vocabulary import RECIPE_TITLES
@@ -117,10 +117,6 @@ def _is_spec(text: str) -> bool:
     return isinstance(spec, FileSpec) or spec.name in ENCODING_NAMES
 
 
-def _names_file(text: str) -> bool:
-    return text.endswith((".json", ".gguf")) or "/" in text or os.path.exists(text)
-
-
 class Rewriter:
     """Writes the arguments of a command as Typer reads them.
 
@@ -132,7 +128,6 @@ class Rewriter:
 
     def __init__(self, command: Any, ctx: Any) -> None:
         parameters = command.get_params(ctx)
-        self.elsewhere = command.elsewhere
         named = [p for p in parameters if p.param_type_name == "option"]
         self.options = {name: p for p in named for name in (*p.opts, *p.secondary_opts)}
         self.arguments = [p for p in parameters if p.param_type_name == "argument"]
@@ -186,11 +181,6 @@ class Rewriter:
                 Choice(members=members).parse(given[place], max(option.opts, key=len))
 
     def _refuse_arguments(self, tokens: list[str]) -> None:
-        if self.elsewhere and _names_file(tokens[0]):
-            name = shlex.quote(tokens[0])
-            is_plain = len(name) <= QUOTED_CHARACTERS and name.isprintable()
-            audit = f"pe-spectra audit {name}" if is_plain else "pe-spectra audit"
-            raise InputError("unexpected argument", tokens[0], f"{self.elsewhere}; {audit} prints them")
         if "-e" in self.options and _is_spec(tokens[0]):
             raise InputError("unexpected argument", tokens[0], f"give it with -e: -e {shlex.quote(tokens[0])}")
         single = [name for name in self.seen if name.startswith("--")]

@@ -1,4 +1,4 @@
-"""The commands about models: what a configuration really gives, and what each way to lengthen its context would do."""
+"""The command that audits models: what a configuration really gives."""
 
 from __future__ import annotations
 
@@ -93,42 +93,3 @@ def _audit_all(
 
 def _count_pairs(one: ModelAudit) -> int:
     return sum(len(layer.frequencies) for layer in one.layers)
-
-
-def context(run: Run, d: int, base: float | None, trained: int | None, target: int | None) -> Outcome:
-    """What each way to lengthen a context would do to a rotary model, side by side.
-
-    Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
-    covered in training), what is kept, and the bases that the literature proposes. Without --base and --trained: which
-    base for this context.
-    """
-    from pe_spectra.answers.lengthenings import answer_lengthenings
-    from pe_spectra.models.lengths.methods import compare_methods, propose_bases
-
-    if d % 2:
-        raise InputError("--d is odd", str(d), "an even width is accepted: pairs of channels are turned")
-    if target is None:
-        raise InputError("--target is missing", accepted="the number of positions that is wanted")
-    model = _join_model(base, trained, target)
-    if run.figure is not None and model is None:
-        raise InputError("--figure has nothing to draw without a model", str(run.figure), "--base and --trained")
-    with run.progress("looking for negative sums"):
-        report = propose_bases(d, target) if model is None else compare_methods(d, *model, target)
-        every_pair = run.format == "csv" and run.screen.full
-        return run.finish(
-            answer_lengthenings(report, every_pair=every_pair),
-            plot("pe_spectra.plots.wavelengths.compose_context", report),
-        )
-
-
-def _join_model(base: float | None, trained: int | None, target: int) -> tuple[float, int] | None:
-    """The model to be lengthened; None where only the length is asked about."""
-    if base is None and trained is None:
-        return None
-    if base is None or trained is None:
-        accepted = "both of them for a model to be lengthened, none for the bases that suit --target"
-        raise InputError(f"{'--base' if base is None else '--trained'} is missing", accepted=accepted)
-    if target <= trained:
-        accepted = "a longer context than the trained one is accepted"
-        raise InputError("--target is not above --trained", f"{target} and {trained}", accepted)
-    return base, trained

@@ -25,7 +25,7 @@ _FIGURE = "figure no_figure style width height dpi no_title no_caption"
 _TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
 _MAY_NAME_FILES = (
-    *("encoding", "spec", "specs", "name", "positions", "configs", "sides"),
+    *("encoding", "spec", "specs", "name", "positions", "config", "configs", "sides"),
     *("settings", "arms", "over", "results"),
 )
 #: Options that exclude each other: where one was set closer to the command line, it wins.
@@ -125,14 +125,14 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "stacks": Declaration(module="listings", examples=("pe-spectra stacks", "pe-spectra stacks --json")),
     "context": Declaration(
-        module="auditing",
-        takes="d:head base trained:context target",
+        module="lengthening",
+        takes="config d:head base trained:context target stack:one write",
         figure="",
         examples=(
+            "pe-spectra context config.json --target 131072",
             "pe-spectra context --d 128 --base 500000 --trained 8192 --target 131072",
             "pe-spectra context --d 128 --target 131072",
         ),
-        elsewhere="context takes no file: give --d, --base and --trained",
     ),
     "precision": Declaration(
         module="inspecting",
@@ -197,7 +197,6 @@ class DeclaredCommand(TyperCommand):
             short_help=(getdoc(function) or "").partition("\n")[0],
             rich_markup_mode=None,
         )
-        self.elsewhere = declared.elsewhere
         self._function: Callable[..., Outcome] = function
         self._options = options
         self._own = len(options) - len(shared)
@@ -223,7 +222,7 @@ class DeclaredCommand(TyperCommand):
             values.pop("settings")
             run = prepare_run(default_figure=self._figure, typed=self._list_typed(typed), **values)
             figure = "--figure" if run.figure_asked else "the figure"
-            written = {"--output": run.output or own.get("output"), figure: run.figure}
+            written = {"--output": run.output or own.get("output"), figure: run.figure, "--write": own.get("write")}
             if any(written.values()):
                 texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
                 refuse_overwriting(written, [t for one in texts for t in ([one] if isinstance(one, str) else one)])

@@ -104,7 +104,6 @@ class Declaration:
     examples : command lines that `--help` shows; the tests run them.
     data : the options for data that it has. figure : where it draws unless told otherwise; None for
         one that never does.
-    elsewhere : what whoever names a model's file is told, where the command takes none.
     """
 
     module: str
@@ -112,4 +111,3 @@ class Declaration:
     examples: tuple[str, ...]
     data: str = DATA
     figure: str | None = None
-    elsewhere: str = ""

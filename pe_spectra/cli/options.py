@@ -77,6 +77,7 @@ OPTIONS: Mapping[str, Option] = {
         "config.json, params.json, a .gguf file, a model's folder, org/model in the local cache, or -",
         several=True,
     ),
+    "config": Option("config", "[CONFIG]", "a model to be lengthened, named as for audit"),
     "sides": Option(
         "sides",
         "A [B]",
@@ -90,7 +91,7 @@ OPTIONS: Mapping[str, Option] = {
         "N",
         "rotary width of a head, even, 4 to 16384",
         IntegerRange(minimum=4, maximum=limits.MAX_HEAD_WIDTH),
-        default="128",
+        usual="128",
     ),
     "rho": Option("--rho", "X", "base of the frequency ladder, 1e-6 to 1e300", usual="10000"),
     "rho:several": Option("--rho", "X...", "bases of the ladder, each 1e-6 to 1e300", several=True, usual="10000"),
@@ -195,15 +196,15 @@ OPTIONS: Mapping[str, Option] = {
     # of models
     "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),
     "trained:audit": Option("--trained", "N", "training context length  [the file's]", _CONTEXT),
-    "trained:context": Option("--trained", "N", "training context length, 8 to 1073741824", _TURNED),
+    "trained:context": Option("--trained", "N", "training context length, 8 to 1073741824  [CONFIG's]", _TURNED),
     "served": Option("--served", "N", "positions the model serves  [as its file says]", _CONTEXT),
     "allocated": Option("--allocated", "N", "positions allocated, by which some stacks choose  [--served]", _CONTEXT),
     "served:audit": Option("--served", "N", "inference context length  [the file's]", _CONTEXT),
-    "base": Option(
-        "--base", "X", "base that was trained with (rope_theta), 2 to 1e18", RealRange(minimum=2, maximum=1e18)
-    ),
+    "base": Option("--base", "X", "base in training (rope_theta), 2 to 1e18", RealRange(minimum=2, maximum=1e18)),
     "target": Option("--target", "N", "inference context length, above --trained", _TURNED),
     "stack": Option("--stack", "X,Y", "A as two implementations read it", words=_complete_stacks),
+    "stack:one": Option("--stack", "X", "what CONFIG is written for  [transformers-5]", words=_complete_stacks),
+    "write": Option("--write", "NEW.json", "write CONFIG for the target, by the way that is recommended"),
     "all_stacks": Option("--all-stacks", "", "A as every implementation reads it, and one example of each scaling"),
     # what is demanded
     "require": Option(

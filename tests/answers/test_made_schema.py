@@ -42,6 +42,7 @@ NEW = {
     "distinct-by-rounding",
     "grid_height",
     "grid_width",
+    "plan",  # of context with a configuration
     *(name for name in DTYPES if name.endswith("-saturating")),
     *ADDED,
 }

@@ -9,11 +9,11 @@ import shlex
 import numpy as np
 import pytest
 
-from pe_spectra.answers import audits
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.cli.options import OPTIONS
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.lengths import starting
 from pe_spectra.wording import compose_command
 from tests import planted
 from tests.places import MODELS
@@ -271,6 +271,23 @@ def test_unseen_phases_lead_to_the_finished_command(watch):
 
 
 def test_the_ranges_of_context_are_known_to_audit():
-    names = {"d:head": audits.WIDTHS, "base": audits.BASES, "trained:context": audits.LENGTHS, "target": audits.LENGTHS}
+    names = {
+        "d:head": starting.WIDTHS,
+        "base": starting.BASES,
+        "trained:context": starting.LENGTHS,
+        "target": starting.LENGTHS,
+    }
     for name, ends in names.items():
         assert (OPTIONS[name].reads.minimum, OPTIONS[name].reads.maximum) == ends
+
+
+def test_a_plan_leads_to_its_configuration_and_that_to_a_comparison(cli, cli_on_terminal, tmp_path):
+    keys = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4, "max_position_embeddings": 64}
+    (tmp_path / "config.json").write_text(json.dumps(keys))
+    done = cli_on_terminal("context config.json --target 128")
+    command = done.err.splitlines()[-1].removeprefix("next: ")
+    assert command == "pe-spectra context config.json --target 128 --write longer.json"
+    done = cli_on_terminal(command.removeprefix("pe-spectra "))
+    command = done.err.splitlines()[-1].removeprefix("next: ")
+    assert shlex.split(command) == ["pe-spectra", "diff", "config.json", "longer.json"]
+    assert cli(command.removeprefix("pe-spectra ")).code == 0

@@ -27,6 +27,7 @@ OPEN = (
     "$.arm-means.properties.accuracy",
     "$.comparison.properties.undefined",
     "$.finding.properties.data",
+    "$.new-configuration.properties.block",
     "$.row-finding.properties.data",
     "$.rotation.properties.scaling_parameters",
     "$.layer-audit.properties.scaling_parameters",

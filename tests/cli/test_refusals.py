@@ -165,16 +165,6 @@ def test_weights_are_sent_to_inspect(refuse, tmp_path, name):
     assert f"; pe-spectra inspect {shlex.quote(name)} reads a table of positions" in message
 
 
-def test_a_file_given_to_context_is_sent_to_audit(refuse, tmp_path):
-    says = "context takes no file: give --d, --base and --trained; pe-spectra audit"
-    (tmp_path / "llama").mkdir()
-    for name in ("config.json", "m.gguf", "org/model", "llama", "my config.json"):
-        line = f"context {shlex.quote(name)} --target 65536"
-        assert refuse(line) == f"unexpected argument ({name}); {says} {shlex.quote(name)} prints them"
-    assert refuse("context " + "x" * 300 + ".json --target 65536").endswith("pe-spectra audit prints them")
-    assert "takes no file" not in refuse("context --target 65536 131072")
-
-
 # ----------------------------------------------------------------------------------- times
 
 

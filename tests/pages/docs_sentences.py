@@ -132,6 +132,8 @@ SENTENCES = (
     Sentence(FAITHFULNESS, "sum of {} sin^2(w tau/2), with", lambda: (numbers.find_factor_of_sines(),)),
     Sentence(FAITHFULNESS, "by a k-d tree up to {} columns", lambda: (near_search._TREE_COLUMNS,)),
     Sentence(MODELS, "Frequencies are computed in {} digits", lambda: (DIGITS,)),
+    Sentence(MODELS, "within {} steps for linear", lambda: (proposals.WAYS["linear"].training.split()[4],)),
+    Sentence(MODELS, "{} times fewer steps than ways", lambda: (proposals.WAYS["yarn"].training.split()[4],)),
     Sentence(
         MODELS,
         "within the {} that float32 leaves, against those of transformers {} and {} for every scaling",

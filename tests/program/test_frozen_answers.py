@@ -15,6 +15,7 @@ import pytest
 
 from pe_spectra.claims import list_claims
 from pe_spectra.metrics import METRICS, SpectrumMetrics
+from pe_spectra.models.lengths.proposals import WAYS
 from pe_spectra.models.stated.statement import NEWEST
 from tests.reference.answers.freeze import FROZEN, draw_nothing, fill_folder, list_lines, reduce_document, reduce_table
 
@@ -72,6 +73,8 @@ ADDED = {
     "relative_error_of_weights": measure_literally,
     # test_methods counts them
     "tolerated_pairs": itemgetter("tolerated_pairs"),
+    # of ways to lengthen a context: declared with each
+    "training": lambda row: WAYS[row["method"]].training,
     # recorded beside each grade: test_claims has the rule
     "weight": itemgetter("weight"),
     "how": itemgetter("how"),

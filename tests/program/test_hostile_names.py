@@ -53,6 +53,7 @@ MODELS = {
     "audit of two": ["audit", "SPEC", "plain.json", "missing.json"],
     "diff": ["diff", "SPEC", "plain.json"],
     "diff of stacks": ["diff", "SPEC", "--all-stacks"],
+    "context": ["context", "SPEC", "--target", "131072"],
     "inspect": ["inspect", "SPEC"],
     "faithfulness": ["faithfulness", "-e", "SPEC", "--no-figure"],
 }

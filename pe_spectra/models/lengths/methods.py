@@ -62,6 +62,10 @@ class MethodResult(Result):
     )
     parameters: Options = quantity("What it was computed with.", schema=PARAMETERS, column=None)
 
+    @derived("What training it needs, as published, with the source.", column=None)
+    def training(self) -> str:
+        return WAYS[self.method].training
+
     @derived("Base that it was computed with.", key=None)
     def base(self) -> float:
         return self.parameters["base"]
@@ -168,7 +172,10 @@ class ContextReport(Result):
         column=None,
     )
     methods: tuple[MethodResult, ...] = quantity(
-        "The ways to lengthen the context, the unchanged model first; empty without a model.", default=(), key="rows"
+        "The ways to lengthen the context, the unchanged model first; empty without a model, and where nothing is "
+        "needed.",
+        default=(),
+        key="rows",
     )
     bounds: tuple[Bound, ...] = quantity(
         "What the literature proposes; the numbers contradict each other, since their assumptions do.",

@@ -36,37 +36,56 @@ _FLOAT32_EPSILON = 2.0**-23
 
 
 class _Way(NamedTuple):
-    """What a way does, and a remark."""
+    """What a way does, what training it needs as published, and a remark."""
 
     does: str
+    training: str
     remark: str = ""
 
 
+_UNTUNED = f"none, as published for models that are not fine-tuned ({_NTK})"
+_TUNED = f"fine-tuning, as published with 2.5 times fewer steps and 10 times fewer tokens than ways before it ({_NTK})"
 #: Every way that is compared, by name, the unchanged model first.
 WAYS: Mapping[str, _Way] = {
-    "none": _Way(does="keeps all frequencies"),
-    "linear": _Way(does="divides all frequencies by the factor"),
-    "ntk": _Way(does="enlarges the base, so that the slowest pair is divided by the factor"),
+    "none": _Way(does="keeps all frequencies", training="none"),
+    "linear": _Way(
+        does="divides all frequencies by the factor",
+        training="fine-tuning, as published within 1,000 steps (Chen et al. 2023, arXiv:2306.15595)",
+    ),
+    "ntk": _Way(does="enlarges the base, so that the slowest pair is divided by the factor", training=_UNTUNED),
     "dynamic": _Way(
         does="enlarges the base as the text grows",
+        training=_UNTUNED,
         remark="at the target; shorter texts are slowed less, and keys that are cached keep the base of their time",
     ),
     "yarn": _Way(
         does="divides slow pairs and keeps fast ones, in between by index",
+        training=_TUNED,
         remark="as coded: the ramp is linear in the index of the pair",
     ),
     "yarn-paper": _Way(
         does="divides slow pairs and keeps fast ones, in between by periods",
+        training=_TUNED,
         remark="as the paper says: the ramp is linear in the periods; no common library computes this",
     ),
-    "llama3": _Way(does="divides slow pairs and keeps fast ones, as Llama 3.1 does"),
-    "critical-base": _Way(does="takes the critical base", remark="Liu et al.: meant for fine-tuning at the target"),
+    "llama3": _Way(
+        does="divides slow pairs and keeps fast ones, as Llama 3.1 does",
+        training="training with it, as Llama 3.1 had (meta-llama/llama-models)",
+    ),
+    "critical-base": _Way(
+        does="takes the critical base",
+        training=f"fine-tuning at the target ({_LIU})",
+        remark="Liu et al.: meant for fine-tuning at the target",
+    ),
     "men-base": _Way(
         does="takes the smallest base of Men et al.",
+        training=f"training with it ({_MEN})",
         remark="Men et al.: the smallest with two significant digits without a negative sum up to the target; meant "
         "for training",
     ),
 }
+#: Ways that are published for fine-tuning a model that was trained without them, the least training first.
+RECOMMENDED = ("yarn", "linear")
 _NUMBER, _COUNT = {"type": "number", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}
 _ABOVE_ONE = {"type": "number", "exclusiveMinimum": 1}
 #: What a way can be computed with: JSON Schema and meaning of each key.
@@ -161,6 +180,19 @@ def list_bounds_of_length(d: int, target: int) -> tuple[Bound, ...]:
     >>> round(found["full-turn-base"], 4)  # 64/2 pi
     10.1859
     """
+    return (*_describe_search(d, target), *list_formulas_of_length(target))
+
+
+def list_formulas_of_length(target: int) -> tuple[Bound, ...]:
+    """List what of that is a formula, and needs no search.
+
+    Parameters
+    ----------
+    target : T in positions.
+
+    >>> list_formulas_of_length(64)[0].name
+    'men-fit'
+    """
     values = {
         "men-fit": _compute_fitted_base(target),
         "quarter-turn-base": 2.0 * target / math.pi,
@@ -170,7 +202,7 @@ def list_bounds_of_length(d: int, target: int) -> tuple[Bound, ...]:
         "stability-bound": float(CONTEXT.divide(Decimal(target), _STABLE_ANGLE)),
         "precision-bound": 1 / _FLOAT32_EPSILON,
     }
-    return (*_describe_search(d, target), *(_fill(name, value) for name, value in values.items()))
+    return tuple(_fill(name, value) for name, value in values.items())
 
 
 def list_bounds_of_change(d: int, base: float, trained: int, target: int) -> tuple[Bound, ...]:

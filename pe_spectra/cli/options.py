@@ -285,9 +285,7 @@ OPTIONS: Mapping[str, Option] = {
     "length:window": Option(
         "--length", "N", "rows of a window, 16 to 512  [32; of cases all]", IntegerRange(minimum=16, maximum=512)
     ),
-    "stride": Option(
-        "--stride", "N", "rows from one window to the next  [half a window]", IntegerRange(minimum=1, maximum=512)
-    ),
+    "stride": Option("--stride", "N", "rows to the next window  [half a window]", IntegerRange(minimum=1, maximum=512)),
     "resume": Option("--resume", "", "go on with FILE, which must be there  [if it is there]"),
     "no_resume": Option("--no-resume", "", "begin FILE, which must have no results yet"),
     # of a sweep

@@ -60,7 +60,7 @@ def test_conformance_of_all_scalings():
     same = {
         *((kind, "vllm") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
         *((kind, "llama.cpp") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
-        *((kind, "keras-hub") for kind in ("default", "linear", "llama3", "longrope")),
+        *((kind, "keras-hub") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
         *((kind, "transformers-4") for kind in EXAMPLES),
         *((kind, "yarn-paper") for kind in ("default", "linear")),
         *(("default", name) for name in ("meta", *LIBRARIES)),

@@ -64,19 +64,21 @@ def test_narrow_heads_have_no_exponent():
         assert "D = 2" in refuse(name, state(block("dynamic", {"factor": 4.0}), head_dim=2))
 
 
-def test_the_ramp_of_keras_hub_ends_with_the_pairs():
-    """transformers clips it at D - 1; from 10000 turns on the slowest pair of 16 channels is never all divided."""
-    values = {"factor": 4.0, "original_max_position_embeddings": 1e6}
+def test_the_ramp_of_keras_hub_ended_with_the_pairs():
+    """transformers clips it at D - 1; from 10000 turns on the slowest pair of 16 channels was never all divided."""
+    values = {"factor": 4.0, "original_max_position_embeddings": 1e6, "truncate": False}
     configuration = state(block("yarn", values, 100.0), head_dim=16, length=4 * 10**6)
     ends = 16 * np.log(1e6 / (2 * math.pi * np.array([32, 1]))) / (2 * math.log(100))
     assert ends[1] > 15
-    ramp = np.clip((np.arange(8) - ends[0]) / max(7 - ends[0], 0.001), 0, 1)
-    theta = make_ladder(100, 16)
-    expected = (1 - ramp) * theta + ramp * theta / 4
-    assert_allclose(read("keras-hub", configuration).frequencies, expected, rtol=1e-12)
-    found = read("keras-hub", state(block("yarn", {**YARN, "truncate": True})))
-    assert round(slow(found, 36), 2) == 2.17
-    assert any("every position beyond 4096" in note for note in found.notes)
+    for name, last in (("keras-hub==0.31.0", 7), ("keras-hub", 15)):
+        ramp = np.clip((np.arange(8) - ends[0]) / max(last - ends[0], 0.001), 0, 1)
+        theta = make_ladder(100, 16)
+        expected = (1 - ramp) * theta + ramp * theta / 4
+        assert_allclose(read(name, configuration).frequencies, expected, rtol=1e-12)
+    asked = state(block("yarn", {**YARN, "truncate": True}))
+    for name in ("keras-hub", "keras-hub==0.31.0"):
+        assert round(slow(read(name, asked), 36), 2) == 2.17
+        assert any("every position beyond 4096" in note for note in read(name, asked).notes) == ("==" in name)
     assert read("keras-hub", state(block("yarn", {"factor": 8.0}))).options["original"] == 4096
 
 
@@ -86,6 +88,10 @@ def test_what_keras_hub_needs_besides():
     assert found.layout == "half"
     assert any("permuted" in note for note in found.notes)
     assert any("no scaling" in note for note in found.notes)
+    for model, words in (("llama", "refuses linear"), ("qwen2", "reads no scaling"), ("bloomz", "was not run")):
+        found = read("keras-hub", state(block("linear", {"factor": 2.0}), model=model))
+        assert any(words in note for note in found.notes)
+    assert read("keras-hub", state(block("llama3", LLAMA3))).notes == ()
 
 
 def test_deepseek_in_vllm_has_defaults_of_its_own():
@@ -211,7 +217,7 @@ def test_the_ramp_of_keras_hub_ends_at_the_last_pair(base, width, original):
     shares = [min(max((i - low) / (high - low), 0), 1) for i in range(width // 2)]
     expected = [theta * (1 - u) + theta / 4 * u for theta, u in zip(make_ladder, shares, strict=True)]
     values = {"factor": 4.0, "original_max_position_embeddings": float(original)}
-    found = read("keras-hub", state(block("yarn", values, base), head_dim=width))
+    found = read("keras-hub==0.31.0", state(block("yarn", values, base), head_dim=width))
     assert_allclose(found.frequencies, expected, rtol=1e-12)
 
 

@@ -152,6 +152,13 @@ SENTENCES = (
         ),
     ),
     Sentence(MODELS, "| `vllm` | vLLM {} |", lambda: (STACKS["vllm"].version,)),
+    Sentence(MODELS, "| `keras-hub` | keras-hub {}, its", lambda: (STACKS["keras-hub"].version,)),
+    Sentence(MODELS, "| `torchtune` | torchtune {} |", lambda: (STACKS["torchtune"].version,)),
+    Sentence(
+        MODELS,
+        "| `rotary-embedding-torch` | rotary-embedding-torch {} |",
+        lambda: (STACKS["rotary-embedding-torch"].version,),
+    ),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
     Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),
     Sentence(MODELS, "further than pi/{} from where it should be", lambda: (EIGHTH,)),

@@ -7,16 +7,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
+from pe_spectra.models.stacks.keras_hub import KERAS_HUB, KERAS_HUB_SUMMER
 from pe_spectra.models.stacks.libraries import ROTARY_EMBEDDING_TORCH, TORCHTUNE, X_TRANSFORMERS
 from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
-from pe_spectra.models.stacks.other_stacks import KERAS_HUB, META, VLLM, VLLM_SPRING, YARN_PAPER
+from pe_spectra.models.stacks.other_stacks import META, VLLM, VLLM_SPRING, YARN_PAPER
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import FIVE, FOUR
 
 _LIBRARIES = (TORCHTUNE, X_TRANSFORMERS, ROTARY_EMBEDDING_TORCH)
 
 #: Every release that is known, the newest of each first; of one whose versions are not told apart, that one.
-RELEASES: tuple[Stack, ...] = (FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, *_LIBRARIES, META, YARN_PAPER)
+RELEASES: tuple[Stack, ...] = (
+    FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, KERAS_HUB_SUMMER, *_LIBRARIES, META, YARN_PAPER
+)  # fmt: skip
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.
 STACKS: Mapping[str, Stack] = MappingProxyType(

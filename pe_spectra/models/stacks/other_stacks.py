@@ -1,4 +1,4 @@
-"""vLLM and keras-hub, the code of Llama's makers, and the paper of YaRN."""
+"""vLLM, the code of Llama's makers, and the paper of YaRN."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 
-from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, compute_ladder, divide_frequencies
-from pe_spectra.encodings.rope_scaling import Scaled, compute_ntk_exponent, compute_yarn_range, enlarge_base
+from pe_spectra.encodings.rope_ladders import compute_ladder, divide_frequencies
+from pe_spectra.encodings.rope_scaling import Scaled, enlarge_base
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT
 from pe_spectra.models.stacks.description import SCALING_KEYS, Description
@@ -15,7 +15,7 @@ from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.meta_release import LLAMA3, LLAMA4, LLAMA_LENGTH
 from pe_spectra.wording import write_number
 
-_ONE, _TWO, _TENTH = Decimal(1), Decimal(2), Decimal("0.1")
+_ONE, _TWO = Decimal(1), Decimal(2)
 
 
 # --------------------------------------------------------------------- vLLM: one table for the whole run
@@ -165,89 +165,6 @@ VLLM = replace(
             needs=("factor",), takes=("beta_fast", "beta_slow"), then=(Description.take_original, _read_yarn_of_vllm)
         ),
     },
-)
-
-
-# --------------------------------------------------------------------- keras-hub: three layers for rotations
-
-#: The default of the layer where a file has no original length.
-_YARN_LENGTH = 4096
-#: The least width of a ramp.
-_NO_WIDTH = Decimal("0.001")
-
-
-def _scale_by_power(found: Description, width: int) -> Scaled:
-    """Divide all frequencies by s**(D/(D-2)): what is called dynamic there is linear, and has no length."""
-    divisor = CONTEXT.power(Decimal(found.values["factor"]), compute_ntk_exponent(width))
-    return Scaled(divide_frequencies(compute_ladder(found.values["base"], width), divisor))
-
-
-def _scale_clipped(found: Description, width: int) -> Scaled:
-    """Scale by yarn whose ramp ends at pair D/2 - 1 at the latest; the attention factor is below 1 for s < 1."""
-    values = found.values
-    base, factor = values["base"], Decimal(values["factor"])
-    betas = {key: values[key] for key in ("beta_fast", "beta_slow") if key in values}
-    truncate = values["truncate"] == "yes"
-    low, high = compute_yarn_range(base, width, values["original"], **betas, truncate=truncate)
-    high = min(high, Decimal(width // 2 - 1))
-    span = max(CONTEXT.subtract(high, low), _NO_WIDTH)
-    ramp = [clip_to_unit(CONTEXT.divide(CONTEXT.subtract(Decimal(i), low), span)) for i in range(width // 2)]
-    attention = CONTEXT.add(CONTEXT.multiply(_TENTH, CONTEXT.ln(factor)), _ONE)
-    return Scaled(blend_frequencies(compute_ladder(base, width), factor, ramp), attention)
-
-
-def _read_yarn_of_keras(found: Description) -> None:
-    found.values.setdefault("original", _YARN_LENGTH)
-    asked = found.block.values.get("truncate") is True
-    found.values["truncate"] = "yes" if asked else "no"
-    if asked:
-        found.notes.append(f"truncate also holds every position beyond {found.values['original']} there")
-    elif "truncate" not in found.block.values:
-        found.notes.append("truncate is off unless it is asked for")
-    if unread := found.list_unread("attention_factor", "mscale", "mscale_all_dim"):
-        found.notes.append(f"{unread}: not read, the attention factor is 0.1 ln s + 1")
-
-
-def _note_conversion(found: Description) -> None:
-    if found.values["layout"] != "half":
-        found.values["layout"] = "half"
-        found.notes.append("the layers turn halves: the rows of q and k must be permuted")
-    if found.block is not found.layer.older and found.block.kind != "default":
-        found.notes.append("the converter from transformers reads rope_theta from rope_parameters, and no scaling")
-
-
-KERAS_HUB = Stack(
-    name="keras-hub",
-    title="keras-hub, layer RotaryEmbedding, as of August 2026",
-    package="keras-hub",
-    version="71453d08",
-    date="2026-08",
-    source="keras-team/keras-hub 71453d08, keras_hub/src/layers/modeling/rotary_embedding.py, "
-    "models/llama/llama_rotary_embedding.py, models/phi3/phi3_rotary_embedding.py, utils/transformers/",
-    reader="keras-hub",
-    kinds=("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"),
-    choose=lambda layer: (layer.block.fill_base(layer.older), ()),
-    readings={
-        "linear": LINEAR,
-        "dynamic": Reading(
-            needs=("factor",),
-            formula=_scale_by_power,
-            notes=("dynamic divides every frequency by s^(D/(D-2)), at every length",),
-        ),
-        "yarn": Reading(
-            needs=("factor",),
-            takes=("original", "beta_fast", "beta_slow"),
-            then=(_read_yarn_of_keras,),
-            formula=_scale_clipped,
-        ),
-        "llama3": Reading(needs=("factor", "low_freq_factor", "high_freq_factor", "original")),
-        "longrope": Reading(
-            needs=("short_factor", "long_factor"),
-            then=(Description.take_longrope_lengths,),
-            notes=("the list is chosen by the length of the input, which is 1 where tokens come one at a time",),
-        ),
-    },
-    finish=(_note_conversion,),
 )
 
 

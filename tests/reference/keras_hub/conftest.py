@@ -1,0 +1,3 @@
+"""What needs keras-hub is no module of tests."""
+
+collect_ignore = ["generate.py"]

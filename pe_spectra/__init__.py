@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.combined import Hybrid as Hybrid
     from pe_spectra.encodings.features import FourierFeatures as FourierFeatures
     from pe_spectra.encodings.features import LearnableSinusoid as LearnableSinusoid
+    from pe_spectra.encodings.grids import DetrSine as DetrSine
     from pe_spectra.encodings.lag_tables import T5 as T5
     from pe_spectra.encodings.lag_tables import Erpe as Erpe
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
+    from pe_spectra.encodings.lag_vectors import Deberta as Deberta
+    from pe_spectra.encodings.lag_vectors import TransformerXl as TransformerXl
     from pe_spectra.encodings.learned import Learned as Learned
     from pe_spectra.encodings.rotary import Rope as Rope
     from pe_spectra.encodings.rotary_learned import Grape as Grape

@@ -291,3 +291,28 @@ def bucket_of(relative, buckets=32, max_distance=128, bidirectional=True, real=n
         return found + n
     share = np.log(real(n) / real(exact)) / real(math.log(max_distance / exact))
     return found + min(exact + int(share * real(buckets - exact)), buckets - 1)
+
+
+def detr_sine(d, height, width, rho, *, normalise):
+    """DETR's sinusoid of a grid, cell by cell: rows first, sines and cosines in turns."""
+    cells = []
+    for y in range(height):
+        for x in range(width):
+            cell = []
+            for place, side in ((y + 1, height), (x + 1, width)):
+                u = place / (side + 1e-6) * 2 * math.pi if normalise else place
+                for i in range(d // 4):
+                    cell += [math.sin(u / rho ** (4 * i / d)), math.cos(u / rho ** (4 * i / d))]
+            cells.append(cell)
+    return np.array(cells)
+
+
+def log_bucket_of(lag, buckets, max_distance):
+    """DeBERTa's bucket, as the logarithms of the published formula give it."""
+    middle, distance = buckets // 2, abs(lag)
+    if distance <= middle:
+        return lag
+    share = math.log(distance / middle) / math.log((max_distance - 1) / middle)
+    # rounding keeps a share of one, where max_distance - 1 is met, from the bucket behind
+    found = middle + math.ceil(round(share * (middle - 1), 9))
+    return min(max(found if lag > 0 else -found, -buckets), buckets - 1)

@@ -7,6 +7,7 @@ import numpy as np
 from pe_spectra.encodings import Dft, Sinusoidal
 from tests.laws.variants import column
 
+TURN = 2 * math.pi
 RNN_WEIGHTS = np.array([[0.5, -0.25, 1.0], [0.125, 0.75, -0.5]])
 
 #: name -> (parameters by keyword, position or lag or (query, key), what is there, source). A new encoding needs a line.
@@ -137,6 +138,15 @@ REFERENCES = {
         [math.sin(2), math.cos(2), math.sin(1), math.cos(1)],
         "facebookresearch/mae, util/pos_embed.py: the first half encodes the column (2 of patch 5 in rows of 3)",
     ),
+    "detr-sine": (
+        {"d": 4, "height": 2, "width": 3},
+        5,
+        [wave(TURN * last / (last + 1e-6)) for last in (2, 3) for wave in (math.sin, math.cos)],
+        (
+            "huggingface/transformers 5.24.0, class DetrSinePositionEmbedding: y_embed / (y_embed[:, -1:] + 1e-6) * "
+            "scale, rows first; the last cell of 2 x 3"
+        ),
+    ),
     "rope": (
         {"d": 4},
         3,
@@ -212,6 +222,21 @@ REFERENCES = {
         [0.0],
         "tensor2tensor/layers/common_attention.py: row clip(key - query, -2, 2) + 2 = 0",
     ),
+    "transformer-xl": (
+        {"d": 4},
+        3,
+        [math.sin(3), math.sin(0.03), math.cos(3), math.cos(0.03)],
+        "Dai et al. 2019; transformers, XLNetModel.positional_embedding: cat([sin(sinusoid_inp), cos(sinusoid_inp)])",
+    ),
+    "deberta": (
+        {"buckets": 8, "max_distance": 64, "values": column(16)},
+        6,
+        [13.0],
+        (
+            "huggingface/transformers 5.24.0, make_log_bucket_position(6, 8, 64): ceil(ln(6/4) / ln(63/4) 3) + 4 = 5, "
+            "and 8 rows for the other sign"
+        ),
+    ),
     "erpe": (
         {"values": column(5)},
         2,
@@ -244,4 +269,10 @@ REFERENCES = {
     ),
 }
 #: Absolute and relative tolerance where sums of several terms are rounded, here or in the reference.
-TOLERANCES = {"sandwich": (1e-15, 0), "fire": (0, 1e-12), "tupe": (0, 1e-12), "calendar": (1e-15, 0)}
+TOLERANCES = {
+    "detr-sine": (1e-15, 0),
+    "sandwich": (1e-15, 0),
+    "fire": (0, 1e-12),
+    "tupe": (0, 1e-12),
+    "calendar": (1e-15, 0),
+}

@@ -33,9 +33,21 @@ def compute_numbers(encoding, size=9):
 # ----------------------------------------------------------------------------------- all of them
 
 
-def test_nine_names():
+def test_eleven_names():
     names = [cls.name for cls in CLASSES]
-    assert sorted(names) == ["alibi", "erpe", "fire", "kerple", "sandwich", "shaw", "swin", "t5", "tupe"]
+    assert sorted(names) == [
+        "alibi",
+        "deberta",
+        "erpe",
+        "fire",
+        "kerple",
+        "sandwich",
+        "shaw",
+        "swin",
+        "t5",
+        "transformer-xl",
+        "tupe",
+    ]
 
 
 @every_class

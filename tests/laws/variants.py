@@ -62,6 +62,7 @@ SMALL = {
     "mtan-learned": {"d": 8},
     "rnn": {"d": 5, "length": 40},
     "sincos2d": {"d": 8, "height": 3, "width": 5},
+    "detr-sine": {"d": 8, "height": 3, "width": 5},
     "rope": {"d": 8},
     "rope-axial": {"d": 8, "height": 3, "width": 4},
     "fope": {"d": 16, "length": 64},
@@ -70,6 +71,8 @@ SMALL = {
     "sandwich": {"heads": 4, "d": 16},
     "t5": {"heads": 3},
     "shaw": {"clip": 4, "d": 3},
+    "transformer-xl": {"d": 8},
+    "deberta": {"buckets": 8, "max_distance": 64, "d": 3},
     "erpe": {"length": 40, "heads": 3},
     "fire": {"heads": 3},
     "tupe": {"heads": 2, "width": 4, "length": 40},
@@ -157,6 +160,13 @@ VALUES = {
         "d": (1, 9),
         "length": (1, 90),
         "seed": (1,),
+    },
+    "detr-sine": {
+        "d": FOURS,
+        "height": (1, 7),
+        "width": (1, 9),
+        "rho": RHO,
+        "normalise": ("no",),
     },
     "sincos2d": {
         "d": FOURS,
@@ -251,6 +261,14 @@ VALUES = {
         "relative": ("no",),
         "seed": (1,),
     },
+    "transformer-xl": {"d": EVEN, "rho": RHO, "layout": ("interleaved",)},
+    "deberta": {
+        "buckets": (8, 10, 32),
+        "max_distance": (32, 512),
+        "d": (1, 5),
+        "values": (number_entries(16, 2),),
+        "seed": (1,),
+    },
     "swin": {
         "window": (1, 5),
         "mode": ("cpb",),
@@ -292,6 +310,7 @@ WITH = {
     ("rope-axial", "seed"): {"mode": "mixed"},
     ("sandwich", "head"): {"heads": 4},
     ("swin", "trained"): {"mode": "cpb"},
+    ("deberta", "buckets"): {"max_distance": 4096},
     ("rope", "factor"): {"scaling": "linear"},
     ("rope", "original"): {"scaling": "yarn"},
     ("rope", "served"): {"scaling": "dynamic"},
@@ -339,6 +358,7 @@ TOGETHER = {
         {"kind": "learned", "width": 3, "timestamp": "yes", "timestamp_d": 4},
     ],
     "tree": [{"branching": 3, "depth": 3, "decay": 0.5}],
+    "detr-sine": [{"d": 8, "height": 2, "width": 7, "rho": 20.0, "normalise": "no"}],
     "sincos2d": [{"d": 8, "height": 2, "width": 7, "cls": "yes", "order": order} for order in ("timm", "mae")],
     "rope": [
         {

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from pe_spectra.encodings.lag_vectors import compute_log_buckets
 from tests.making import make_named
 from tests.reference.frozen_packages import FREQUENCY, assert_close, assert_rows, cases, read
 
@@ -193,3 +194,54 @@ def test_positional_encodings_2d(case):
     half, quarter = d // 2, d // 4
     parts = [interleave(ours[:, a : a + quarter], ours[:, a + quarter : a + half]) for a in (0, half)]
     assert_close(np.concatenate(parts, axis=1)[:, : asked["channels"]], theirs, 6)
+
+
+def compare_detector(case, normalise):
+    """The table of `detr-sine`, cell by cell; an angle is at most a turn, or the number of a row."""
+    asked, theirs = case["arguments"], np.array(case["values"], dtype=float)
+    shape = {"height": asked["height"], "width": asked["width"], "rho": asked["temperature"]}
+    ours = make_named("detr-sine", d=theirs.shape[1], normalise=normalise, **shape)
+    assert_close(ours.table(ours.rows), theirs, 4 * np.pi)
+
+
+@cases("normalised_grids", normalize=True)
+def test_normalised_grids_of_detectors(case):
+    compare_detector(case, "yes")
+
+
+@cases("normalised_grids", normalize=False)
+def test_detectors_count_rows_from_one(case):
+    compare_detector(case, "no")
+
+
+@cases("normalised_grids", "RTDetr")
+def test_rt_detr_counts_from_zero_without_normalisation(case):
+    compare_grid(case, case["arguments"]["height"], case["arguments"]["width"], order="timm-interleaved")
+
+
+# ----------------------------------------------------------------------------------- lags
+
+
+@cases("relative_sinusoids", "Parakeet")
+def test_relative_sinusoid_of_parakeet(case):
+    compare_lags(case, "interleaved")
+
+
+@cases("relative_sinusoids", "XLNet")
+def test_relative_sinusoid_of_xlnet(case):
+    compare_lags(case, "concatenated")
+
+
+def compare_lags(case, layout):
+    theirs, lags = np.array(case["values"], dtype=float), np.array(case["lags"])
+    ours = make_named("transformer-xl", d=theirs.shape[1], layout=layout).lag_table(lags)
+    assert_close(ours, theirs, np.abs(lags)[:, None])
+
+
+@cases("log_buckets", "make_log_bucket_position")
+def test_log_buckets_of_deberta(case):
+    asked, changes = case["arguments"], np.array(case["values"])
+    lags = np.arange(asked["first"], asked["last"] + 1)
+    theirs = changes[np.searchsorted(changes[:, 0], lags, side="right") - 1, 1]
+    span, most = asked["bucket_size"], asked["max_position"]
+    assert_array_equal(compute_log_buckets(lags, buckets=span, max_distance=most) + span, theirs)

@@ -15,6 +15,7 @@ float32. A second run with the same versions writes the same bytes.
 
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,8 +48,9 @@ def write(name, what, packages, cases):
     """One file: a header, and a line for each case."""
     header = {
         "what": what,
-        "versions": {package: version(package) for package in packages} | {"python": platform.python_version()},
-        "written by": "tests/reference/packages/generate.py",
+        "versions": {package: version(package).partition("+")[0] for package in packages}
+        | {"python": platform.python_version()},
+        "written by": f"tests/reference/packages/{Path(sys.argv[0]).name}",
     }
     lines = [json.dumps({key: simplify(value) for key, value in case.items()}) for case in cases]
     text = f'{{"header": {json.dumps(header)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"

@@ -1,0 +1,100 @@
+"""Sines and cosines of both coordinates of a grid, as detectors add them to the features of a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.encodings.codes import as_positions, check_rows
+from pe_spectra.encodings.pairs import compute_geometric_words, interleave
+from pe_spectra.encodings.parameters import RHO, YES_NO, parameter
+from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, compute_ratio, sin_cos
+from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
+from pe_spectra.numbers import IntegerRange
+
+#: What is added to the number of rows or columns before it divides.
+_EPSILON = Decimal("1e-6")
+_SIDE = IntegerRange(minimum=1, maximum=MAX_LENGTH)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class DetrSine(Encoding):
+    """The sinusoid on a grid as DETR and its successors have it: rows first, counted from 1, over one whole turn.
+
+    Each half holds sin and cos of w_i y in turns, w_i = rho**(-4i/d), i < d/4; y is the number of the row from 1,
+    normalised to y 2 pi / (height + 1e-6).
+    """
+
+    name: ClassVar[str] = "detr-sine"
+    family: ClassVar[str] = "structural"
+    summary: ClassVar[str] = "the sinusoid of both axes of a grid, each normalised to one turn"
+    formula: ClassVar[str] = (
+        "e(row y, column x) = (sin w v, cos w v, .., sin w u, cos w u, ..), v = 2 pi (y + 1)/(height + 1e-6), "
+        "u = 2 pi (x + 1)/(width + 1e-6), w_i = rho**(-4i/d)"
+    )
+    source: ClassVar[str] = (
+        "Carion et al. 2020, arXiv:2005.12872; huggingface/transformers 5.24.0, models/detr/modeling_detr.py, "
+        "class DetrSinePositionEmbedding"
+    )
+    pitfalls: ClassVar[str] = (
+        "a pixel's code changes with the size of the picture; nearly all columns are nearly constant, since the "
+        "fastest frequency is one turn over the whole side; the mask of padded pictures shortens the side; without "
+        "normalisation rows count from 1, not from 0; RT-DETR and D-FINE have sincos2d instead"
+    )
+
+    d: int = parameter(
+        default=256,
+        accepts=IntegerRange(minimum=4, maximum=MAX_WIDTH),
+        multiple=4,
+        meaning="width, a multiple of 4",
+    )
+    height: int = parameter(default=14, accepts=_SIDE, meaning="rows of the grid")
+    width: int = parameter(default=14, accepts=_SIDE, meaning="columns of the grid")
+    rho: float = parameter(like=RHO, meaning="base of the geometric ladder of frequencies (temperature)")
+    normalise: str = parameter(
+        default="yes",
+        accepts=YES_NO,
+        meaning="coordinates from 0 to 2 pi in place of numbers of rows and columns",
+    )
+
+    @property
+    def rows(self) -> int:
+        """Places of the grid."""
+        return self.height * self.width
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the grid."""
+        return self.height, self.width
+
+    def _list_words(self, side: int) -> F64:
+        """Frequencies along a side in rad/place, as (3, d/4) words."""
+        first = CONTEXT.divide(TWO_PI, CONTEXT.add(Decimal(side), _EPSILON)) if self.normalise == "yes" else Decimal(1)
+        return compute_geometric_words(first, compute_ratio(self.rho, self.d // 2), self.d // 4)
+
+    def table(self, positions: int | ArrayLike) -> F64:
+        """Vectors of the positions, shape (S, d); entries right to one unit in the last place."""
+        s = as_positions(positions, self.d)
+        check_rows(s, self.rows)
+        sides = zip(np.divmod(s, self.width), self.shape, strict=True)
+        halves = (interleave(*sin_cos(self._list_words(side), place + 1)) for place, side in sides)
+        return np.concatenate([*halves], axis=1)
+
+    @property
+    def theorem(self) -> Theorem:
+        """The first pair of each half tells rows, and columns, apart."""
+        if self.normalise == "yes":
+            text = "sin and cos of 2 pi y/(height + 1e-6), and of x, are less than one turn in all: no two agree"
+            return Theorem(kind="less-than-a-turn", text=text)
+        text = "sin and cos of row and of column (frequency 1 rad) tell integers apart"
+        return Theorem(kind="irrational-frequency", text=text)
+
+    def describe_position(self, s: int) -> str:
+        """The place on the grid: `row 3, column 5`."""
+        return f"row {s // self.width}, column {s % self.width}"

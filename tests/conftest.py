@@ -65,6 +65,8 @@ def cli(monkeypatch, capfd, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("LINES", "24")
+    # answers say nothing of what is installed beside the program
+    monkeypatch.setattr("pe_spectra.cli.installed.find_version", lambda _: None)
     described = describe_once()
     monkeypatch.setattr("pe_spectra.cli.program.build_command", lambda: described)
 

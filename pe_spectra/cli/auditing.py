@@ -55,12 +55,17 @@ def _answer(
     errors: tuple[str, ...],
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
+    from pe_spectra.cli.installed import note_installed
+    from pe_spectra.models.stacks import STACKS
+    from pe_spectra.models.stacks.conformance import REFERENCE
 
     rows = _choose_rows(run, files)
     answer = answer_audits(files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched)
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
+    if "config.json" in {one.format for one in files}:  # which is read as the newest transformers
+        answer = replace(answer, notes=(*answer.notes, *note_installed([STACKS[REFERENCE]])))
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 
 

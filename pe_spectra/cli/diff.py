@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
@@ -41,6 +42,7 @@ def diff(
     stacks = _read_stacks(stack) if stack is not None else ()
     _check_options(all_stacks, trained, check, strict)
     from pe_spectra.answers.differences import Setting
+    from pe_spectra.cli.installed import note_installed
     from pe_spectra.cli.two_sides import answer_sides
     from pe_spectra.model_sources import read_side
 
@@ -59,7 +61,8 @@ def diff(
     )
     if all_stacks:
         return _tabulate(run, named[0], asked)
-    return run.finish(answer_sides(named, stacks, asked, read_side))
+    answer = answer_sides(named, stacks, asked, read_side)
+    return run.finish(replace(answer, notes=(*answer.notes, *note_installed(stacks))))
 
 
 def _check_options(all_stacks: bool, trained: int | None, check: bool, strict: bool) -> None:

@@ -26,6 +26,7 @@ _MODULES = (
     "roundings",
     "drawn",
     "differences",
+    "against",
     "catalogues",
     "audits",
     "agreements",

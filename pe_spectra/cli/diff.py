@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
@@ -12,8 +13,9 @@ from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import STACKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pe_spectra.answers.answer import Answer
     from pe_spectra.answers.differences import Setting
     from pe_spectra.models.stacks import Stack
 
@@ -35,7 +37,8 @@ def diff(
     """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
 
     A and B are configurations, or what a port really computes: a dump of its frequencies or of its
-    cosines and sines. Rows are the parts that differ; with --full the pairs. Tables of positions are
+    cosines and sines. Rows are the parts that differ; with --full the pairs. Of several files A is
+    compared with each of the others, or with --stack each is read in two ways. Tables of positions are
     compared row by row; on either side a SPEC may stand for the table of a formula.
     """  # fmt: skip
     named = _check_sides(sides or [], stack, all_stacks)
@@ -47,7 +50,9 @@ def diff(
     from pe_spectra.model_sources import read_side
 
     given = (("--stack", stack), ("--trained", trained), ("--served", served), ("--allocated", allocated))
-    again = _name_next(named, *(word for name, value in given if value is not None for word in (name, str(value))))
+    words = [word for name, value in given if value is not None for word in (name, str(value))]
+    # of several files what is proposed ends with the name of one
+    again = _name_next(named if len(named) <= 2 - bool(stack) else named[: 1 - bool(stack)], *words)
     asked = Setting(
         length=_LENGTH,
         trained=trained,
@@ -61,8 +66,57 @@ def diff(
     )
     if all_stacks:
         return _tabulate(run, named[0], asked)
+    pairs = [[one] for one in named] if stacks else [[named[0], other] for other in named[1:]]
+    if len(pairs) > 1:
+        return _compare_each(run, pairs, stacks, asked)
     answer = answer_sides(named, stacks, asked, read_side)
     return run.finish(replace(answer, notes=(*answer.notes, *note_installed(stacks))))
+
+
+def _compare_each(run: Run, pairs: Sequence[Sequence[str]], stacks: Sequence[Stack], asked: Setting) -> Outcome:
+    """Compare one after another; a file that cannot be compared is a line, as in `audit`, and the others are given."""
+    from pe_spectra.answers.against import answer_against, summarise_comparison
+    from pe_spectra.cli.installed import note_installed
+
+    with run.progress("comparing") as progress:
+        found = _answer_each(pairs, stacks, asked, progress)
+    rows = [summarise_comparison(file, one) for file, one in found]
+    errors = tuple(row.error for row in rows if row.error is not None)
+    # a file that was asked for holds all of the answer, or is not written
+    if len(errors) == len(rows) or (errors and run.output is not None):
+        return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
+    answered = [(file, one) for file, one in found if not isinstance(one, str)]
+    answer = answer_against(
+        rows,
+        against=[one.title for one in stacks] or [pairs[0][0]],
+        notes=[(file, note) for file, one in answered for note in one.notes],
+        failed=[f"{file}: {text}" for file, one in answered for text in one.failed],
+        again=asked.again,
+    )
+    answer = replace(answer, notes=(*answer.notes, *note_installed(stacks)))
+    return run.finish(answer, errors=errors)
+
+
+def _answer_each(
+    pairs: Sequence[Sequence[str]], stacks: Sequence[Stack], asked: Setting, progress: Callable[[int, int], None]
+) -> list[tuple[str, Answer | str]]:
+    """Answer each comparison, with the name of its file; where it cannot be compared, say why."""
+    from pe_spectra.cli.formula_sides import find_encoding_named
+    from pe_spectra.cli.two_sides import answer_sides
+    from pe_spectra.model_sources import read_side
+
+    read = lru_cache(maxsize=2)(read_side)  # A, and the one that it is compared with
+    if not stacks and find_encoding_named(pairs[0][0], "A") is None:
+        read(pairs[0][0], "A")  # without it there is nothing to compare
+    found: list[tuple[str, Answer | str]] = []
+    for named in pairs:
+        progress(len(found), len(pairs))
+        try:
+            found.append((named[-1], answer_sides(named, stacks, asked, read)))
+        except (FileError, InputError) as error:
+            text = str(error)
+            found.append((named[-1], text if named[-1] in text else f"{named[-1]}: {text}"))
+    return found
 
 
 def _check_options(all_stacks: bool, trained: int | None, check: bool, strict: bool) -> None:
@@ -82,11 +136,11 @@ def _check_sides(sides: Sequence[str], stack: str | None, every: bool) -> Sequen
     if stack is not None and every:
         raise InputError("--stack and --all-stacks exclude each other", stack or "''", "one of them")
     wanted = 1 if stack is not None or every else 2
-    if len(sides) != wanted:
+    if len(sides) < wanted or (every and len(sides) > 1):
         given = " ".join(side or "''" for side in sides) or "none"
         what = "one model with --stack or --all-stacks" if wanted == 1 else "A and B, or one model with --stack"
         raise InputError(f"diff takes {what}", given, "see --help")
-    if list(sides) == ["-", "-"]:
+    if sides.count("-") > 1:
         raise InputError("standard input is read once", "- -", "a file for A or for B")
     return sides
 

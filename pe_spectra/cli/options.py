@@ -80,7 +80,7 @@ OPTIONS: Mapping[str, Option] = {
     "config": Option("config", "[CONFIG]", "a model to be lengthened, named as for audit"),
     "sides": Option(
         "sides",
-        "A [B]",
+        "A [B]...",
         "config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables",
         several=True,
     ),

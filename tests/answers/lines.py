@@ -115,6 +115,7 @@ MODEL_LINES = {
     "diff llama-3.1-8b.json llama-3-8b.json": 0,
     "diff llama-3.1-8b.json llama-3-8b.json --check": 1,
     "diff llama-3.1-8b.json params.json": 0,
+    "diff llama-3.1-8b.json llama-3-8b.json inv_freq.npy": 0,
     "diff llama-3.1-8b.json inv_freq.npy": 0,
     "diff llama-3.1-8b.json cache.npz": 0,
     "diff inv_freq.npy cache.npz": 0,

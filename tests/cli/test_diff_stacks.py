@@ -376,8 +376,6 @@ def test_a_terminal_of_usual_width_has_a_table_and_a_next_command(cli, monkeypat
         ("none.npy good.json", ["none.npy", "no such file"]),
         ("good.json", ["A and B", "good.json"]),
         ("", ["A and B", "none"]),
-        ("good.json good.json good.json", ["A and B", "good.json good.json good.json"]),
-        ("good.json good.json --stack vllm", ["one model", "--stack"]),
         ("good.json --stack vllm --all-stacks", ["--stack", "--all-stacks"]),
         ("good.json --all-stacks --check", ["--check", "--all-stacks"]),
         ("good.json --all-stacks --trained 4", ["--trained", "4"]),

@@ -460,6 +460,14 @@ def test_what_is_said_of_angles_is_what_rounding_makes_of_them(data):
         assert ("none of" in verdict.text) is False
 
 
+def test_more_than_half_a_turn_is_said():
+    """Pair 3 of this ladder is off by 3.91 rad at position 40,001: more than half a turn, less than a whole one."""
+    asked = {"recipes": ["narrow-frequencies"], "length": 2, "start_position": 40000, "dtypes": ["bfloat16"]}
+    verdict = answer_precision(measure_precision(Sinusoidal(d=8), **asked)).verdict
+    assert verdict.code == "misplaced-by-rounding"
+    assert "angles are off by up to 3.91 rad, more than half a turn," in verdict.text
+
+
 def test_the_step_that_merges_is_blamed(ask, tmp_path):
     """Two rows that differ in the last bit of a double are one in float32, before any cast to the type."""
     table = np.random.default_rng(0).normal(size=(512, 8))

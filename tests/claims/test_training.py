@@ -14,10 +14,10 @@ from tests.study.made_study import list_study, pretend_study, pretend_trial
 IDS = ("systematic-improvement", "short-range-cause")
 
 
-def pretend_gains(monkeypatch, path, gains, *, seeds=10, tasks=("lag", "period", "order", "where", "bag")):
-    """A study in which DFT is better than sinusoidal by so much at each norm, for a task."""
+def pretend_gains(monkeypatch, path, gains, *, seeds=10, matched=99, tasks=("lag", "period", "order", "where", "bag")):
+    """A study in which DFT is better than sinusoidal by so much at each norm, for a task; `matched` seeds at one norm."""
     trials = list_study(("sinusoidal", "dft"), tasks=tasks, seeds=seeds)
-    results = [pretend_trial(one) for one in trials]
+    results = [pretend_trial(one) for one in trials if one.norm == "own" or one.seed < matched]
     changed = [
         replace(one, accuracy=0.7 + 0.001 * one.seed + (gains(one.task, one.norm) if one.arm == "dft" else 0.0))
         for one in results
@@ -55,6 +55,9 @@ def test_few_seeds_test_nothing(monkeypatch, tmp_path):
     # of four comparisons with eight seeds the least corrected p is 4/128; with seven it is above 0.05
     for seeds, verdict in ((8, "ok"), (7, "not tested")):
         found = pretend_gains(monkeypatch, tmp_path / f"{seeds}.csv", lambda *_: 0.1, seeds=seeds)
+        assert found["systematic-improvement"].verdict == verdict
+        # nor is anything said where one of the norms alone has too few
+        found = pretend_gains(monkeypatch, tmp_path / f"{seeds}-at-one-norm.csv", lambda *_: 0.1, matched=seeds)
         assert found["systematic-improvement"].verdict == verdict
 
 

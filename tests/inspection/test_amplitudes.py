@@ -136,7 +136,7 @@ NOTHING = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(3, keep=["fading"])
 @pytest.mark.parametrize("name", NOTHING)
 def test_nothing_changes(name):
     found = [seed for seed in range(12) if look(NOTHING[name](make_generator(seed)))]

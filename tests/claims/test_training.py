@@ -15,7 +15,7 @@ IDS = ("systematic-improvement", "short-range-cause")
 
 
 def pretend_gains(monkeypatch, path, gains, *, seeds=10, matched=99, tasks=("lag", "period", "order", "where", "bag")):
-    """A study in which DFT is better than sinusoidal by so much at each norm, for a task; `matched` seeds at one norm."""
+    """A study in which DFT is better than sinusoidal by so much at each norm, for a task; so many seeds at one norm."""
     trials = list_study(("sinusoidal", "dft"), tasks=tasks, seeds=seeds)
     results = [pretend_trial(one) for one in trials if one.norm == "own" or one.seed < matched]
     changed = [

@@ -59,7 +59,7 @@ def test_conformance_of_all_scalings():
     assert len(rows) == len(EXAMPLES) * len(NAMES)
     same = {
         *((kind, "vllm") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
-        *((kind, "llama.cpp") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
+        *((kind, "llama.cpp") for kind in ("default", "linear", "yarn", "llama3")),
         *((kind, "keras-hub") for kind in ("default", "linear", "yarn", "llama3", "longrope")),
         *((kind, "transformers-4") for kind in EXAMPLES),
         *((kind, "yarn-paper") for kind in ("default", "linear")),

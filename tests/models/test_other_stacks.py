@@ -132,8 +132,10 @@ def test_a_ramp_that_runs_backwards():
         found = read(name, configuration)
         assert_allclose(found.frequencies, backwards, rtol=1e-13)
     step = np.where(pairs <= low - 1, make_ladder(), make_ladder() / 8)
-    found = read("llama.cpp", configuration)
+    found = read("llama.cpp", replace(configuration, model="ministral3"))  # for others betas are not read
     assert_allclose(found.frequencies, step, rtol=1e-13)
+    assert_array_equal(read("llama.cpp", configuration).frequencies, read("llama.cpp", EXAMPLES["yarn"]).frequencies)
+    assert any("32 and 1 are taken" in note for note in read("llama.cpp", configuration).notes)
     assert "beta_fast is below beta_slow: there is no ramp, but a step at 1 turns" in found.notes
     turns = 4096 * make_ladder() / (2 * math.pi)
     assert_allclose(
@@ -174,6 +176,35 @@ def test_layouts_of_llama_cpp(model, stated, layout):
     assert found.layout == layout
     assert any("permutes" in note for note in found.notes) == (stated != layout)
     assert found.dtype == "float32"
+
+
+def test_what_llama_cpp_reads_depends_on_the_model():
+    """The base of stablelm, the scalings of qwen2 and nemotron, the list of minicpm, the alpha of hunyuan."""
+    stablelm = read("llama.cpp", state(block(base=5e5), model="stablelm"))
+    assert_allclose(stablelm.frequencies, make_ladder(), rtol=1e-13)
+    assert any("rope_theta is not read for stablelm" in note for note in stablelm.notes)
+    assert read("llama.cpp", state(block(), model="qwen2", share=0.5)).rotary_dim == 128
+    for kind, values in (("llama3", LLAMA3), ("longrope", LONG)):
+        found = read("llama.cpp", state(block(kind, values), model="qwen2", head_dim=96))
+        assert (found.scaling, found.attention_scaling) == ("none", 1.0)
+        assert f"{kind} is not written for qwen2: the frequencies stay as they are" in found.notes
+    found = read("llama.cpp", state(block("yarn", YARN), model="nemotron"))
+    assert_allclose(found.frequencies, make_ladder() / 8, rtol=1e-13)
+    found = read("llama.cpp", state(block("longrope", LONG), model="minicpm", head_dim=96, length=131072))
+    assert_allclose(found.frequencies, make_ladder(1e4, 96), rtol=1e-13)  # the short list, which is ones
+    assert found.attention_scaling == 1
+    found = read("llama.cpp", state(block("dynamic", {"factor": 1.0}), model="hunyuan_v1_dense"))
+    assert_allclose(found.frequencies, make_ladder(1e4 * 50 ** (128 / 126)), rtol=1e-12)
+    assert "alpha is not set, so 50 is taken; factor is not read" in found.notes
+
+
+def test_what_llama_cpp_refuses_depends_on_the_model():
+    assert "is refused for smollm3" in refuse("llama.cpp", state(block("llama3", LLAMA3), model="smollm3"))
+    linear = block("linear", {"factor": 2.0})
+    assert "original_max_position_embeddings is not set" in refuse("llama.cpp", state(linear, model="phi3"))
+    assert read("llama.cpp", state(newer=replace(linear, where="rope_parameters"), model="phi3")).scaling == "none"
+    dynamic = block("dynamic", {"factor": 1.0}, 5e5)
+    assert "10000 with 32768 or 10000 with 262144" in refuse("llama.cpp", state(dynamic, model="hunyuan_v1_dense"))
 
 
 def test_llama_cpp_needs_the_original_length_of_yarn():

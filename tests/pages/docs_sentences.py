@@ -152,6 +152,11 @@ SENTENCES = (
         ),
     ),
     Sentence(MODELS, "| `vllm` | vLLM {} |", lambda: (STACKS["vllm"].version,)),
+    Sentence(
+        MODELS,
+        "| `llama.cpp` | llama.cpp 0c1e57098 with its converter, as in llama-cpp-python {} |",
+        lambda: (STACKS["llama.cpp"].version,),
+    ),
     Sentence(MODELS, "| `keras-hub` | keras-hub {}, its", lambda: (STACKS["keras-hub"].version,)),
     Sentence(MODELS, "| `torchtune` | torchtune {} |", lambda: (STACKS["torchtune"].version,)),
     Sentence(

@@ -173,10 +173,6 @@ CORRECTED["$.b.name"] = (
     "releases of keras-hub are told apart",
     lambda frozen, found: found == (STACKS["keras-hub"].title if frozen.startswith("keras-hub") else frozen),
 )
-CORRECTED["$.samples.yarn"] = (
-    "keras-hub rounds the ends of yarn's ramp since 0.32, as transformers does",
-    lambda frozen, found: is_same(frozen, found) or (frozen not in ("", None) and found in ("", None)),
-)
 CORRECTED["$.summary.flatness"] = CORRECTED["$.spectra.summary.flatness"] = (
     "of weights per basis function, as the verdict: on the lattice the ends, which have one, made it less than 1",
     lambda frozen, found: (
@@ -238,6 +234,10 @@ DEFAULT_ORDERS = {
 
 #: Verdicts of 0.1.0 that were wrong: line -> what is said now, and why.
 JUDGED_ANEW = {
+    "diff gemma-3-1b-it.json --all-stacks --full": (
+        {"level": "warning", "code": "stacks-differ"},
+        "torchtune, which came since, has no builder of this model",
+    ),
     "precision ramp:d=1,length=2048 --length 2048 --dtype float16 --recipe fp32-then-cast": (
         {"level": "warning", "code": "merged-by-rounding"},
         "of 2,048 codes that are distinct, fewer are after the sum, the last stage that was asked for",
@@ -362,13 +362,30 @@ def is_same(frozen, found, relative=RELATIVE):
 
 #: Encodings of the catalogue, and parts of a rotation, that came since then: their rows are left out.
 SINCE = {"encodings": ("grape", "pope"), "comparison": ("grape", "pope"), "diff": ("rows",)}
+SINCE["conformance"] = ("torchtune", "x-transformers", "rotary-embedding-torch")
+#: What stacks make of scalings otherwise since they were measured: keras-hub 0.32 rounds the ends of yarn's ramp, and
+#: llama.cpp has no factors of longrope for llama, and no linear nor dynamic for phi3 without an original length.
+READ_ANEW = {("yarn", "keras-hub"), *((kind, "llama.cpp") for kind in ("linear", "dynamic", "longrope"))}
+
+
+def put_readings(frozen, found):
+    """Put rows of readings that tests/reference holds against the software in place of those that were read by hand."""
+    for before, now in zip(frozen, found, strict=False):
+        if before["stack"] == now["stack"]:
+            kinds = {kind for kind, stack in READ_ANEW if stack == now["stack"]}
+            is_whole = "scaling" in now  # a row of one scaling; the other form has a column for each
+            keys = (
+                now if is_whole and before["scaling"] == now["scaling"] and now["scaling"] in kinds else kinds & {*now}
+            )
+            before |= {key: now[key] for key in keys}
 
 
 def leave_new(document):
     """Leave out the rows of what came since then, and the length that each has among the parameters; name them."""
     rows = document.get("rows", document.get("differences", []))
     known = SINCE.get(document["kind"], ())
-    names = [row.get("what") or row.get("name") or row["encoding"]["name"] for row in rows] if known else []
+    keys = ("what", "stack", "name")
+    names = [next((row[key] for key in keys if row.get(key)), None) or row["encoding"]["name"] for row in rows if known]
     lengths = document["parameters"].get("length")
     for place in reversed([place for place, name in enumerate(names) if name in known]):
         for listed in [rows, *([lengths] if isinstance(lengths, list) else [])]:
@@ -381,7 +398,9 @@ def write_table(program, line, new):
     text = program(f"{draw_nothing(line)} --format csv").out
     rows = list(csv.DictReader(io.StringIO(text)))
     if new:
-        return reduce_table(write_rows([row for row in rows if next(iter(row.values())).split(" ")[0] not in new]))
+        return reduce_table(
+            write_rows([row for row in rows if not {cell.split(" ")[0] for cell in list(row.values())[:3]} & new])
+        )
     if line.startswith("claims"):
         return reduce_table(write_rows(restore_grades(rows)))
     if not line.startswith("reconstruct"):
@@ -435,11 +454,17 @@ def test_answers_are_as_they_were(program, answer):
     if document["kind"] == "claims":
         document["rows"] = restore_grades(document["rows"])
     new = leave_new(document)
-    assert list(list_differences(answer["document"], reduce_document(document))) == []
+    found = reduce_document(document)
+    if document["kind"] == "conformance":
+        put_readings(answer["document"]["rows"]["samples"], found["rows"]["samples"])
+    assert list(list_differences(answer["document"], found)) == []
     if "table" in answer:
         table = write_table(program, answer["line"], new)
         known = answer["table"]["columns"]
-        assert list(list_differences(read_cells(answer["table"], known), read_cells(table, known))) == []
+        frozen, found = read_cells(answer["table"], known), read_cells(table, known)
+        if document["kind"] == "conformance":
+            put_readings(frozen["samples"], found["samples"])
+        assert list(list_differences(frozen, found)) == []
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def find_stack(text: str, label: str) -> Stack:
     if text in STACKS:
         return STACKS[text]
     asked = _WITH_VERSION.fullmatch(text)
-    known = [one for one in RELEASES if asked and (one.package or one.name) == asked["name"] and one.version]
+    known = [one for one in RELEASES if asked and asked["name"] in (one.package, one.name) and one.version]
     for one in known:
         is_new = asked is not None and asked["sign"] == ">=" and _order(one.version) >= _order(asked["version"])
         if is_new or (asked is not None and one.version == asked["version"]):

@@ -6,11 +6,14 @@ Source of the second: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp (rope_yarn, 
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -27,17 +30,23 @@ from pe_spectra.models.stated.gguf_metadata import STILL
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.wording import write_number
 
-#: Models whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1), by model_type; others have (i, i + D/2).
+#: The release that was measured, tests/reference/llama_cpp: llama.cpp as llama-cpp-python packs it.
+_VERSION, _COMMIT = "0.3.36", "0c1e57098"
+#: Models that were not run whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1); others have (i, i + D/2).
 _NORMAL = frozenset((
-    "llama", "llama4", "llama4_text", "mllama_text_model", "mistral", "mixtral", "ministral", "ministral3",
-    "mistral3", "mistral4", "cohere", "cohere2", "cohere2_moe", "olmo", "deepseek", "deepseek_v2", "deepseek_v3",
-    "deepseek_v32", "kimi_k2", "granite", "granitemoe", "granitemoeshared", "granitemoehybrid", "chameleon",
-    "baichuan", "internlm", "internlm2", "internlm3", "minicpm", "xverse", "arctic", "chatglm", "glm", "glm4",
-    "glm_moe_dsa", "smollm3", "arcee", "ernie4_5", "ernie4_5_moe", "llada", "nanbeige", "bailing_moe", "yi",
-    "aquila",
+    "llama4", "llama4_text", "mllama_text_model", "mistral3", "mistral4", "ministral", "ministral3", "cohere2",
+    "cohere2_moe", "deepseek", "deepseek_v32", "kimi_k2", "granitemoeshared", "granitemoehybrid", "chameleon",
+    "baichuan", "internlm", "internlm3", "xverse", "arctic", "chatglm", "glm_moe_dsa", "ernie4_5_moe", "llada",
+    "nanbeige", "bailing_moe", "yi", "aquila",
 ))  # fmt: skip
-#: Llama 3's original length, which the converter takes unless the key stands outside of the scaling.
+#: What a yarn model of Mistral's has that was not run: mscale is taken to be 1, and betas are read.
+_OF_MISTRAL = {"mscale": "one", "reads_betas": True}
+#: Llama 3's original length, which the converter takes where none is stated.
 _LLAMA3_LENGTH = 8192
+#: What yarn's ramp has where no key is read.
+_BETAS = {"beta_fast": 32.0, "beta_slow": 1.0}
+#: The scalings that were tried for each model.
+PROBED = ("linear", "dynamic", "yarn", "llama3", "longrope")
 #: The parameters of scalings by the keys of a block.
 _NAMES = {**{key: name for name, key in SCALING_KEYS.items()}, "alpha": "factor"}
 #: What ggml computes by itself; dynamic is what Hunyuan's alpha stands for.
@@ -52,14 +61,90 @@ _FUNCTIONS: Mapping[str, Callable[..., Scaled]] = {
 # --------------------------------------------------------------------- what the converter writes
 
 
+@cache
+def load_readings() -> Mapping[str, Mapping[str, Any]]:
+    """Return what converter and library read for each model_type that was run.
+
+    `layout`; `base` where rope_theta is not read; `reads`, the scalings that are, and as what; `refuses`, those that
+    are an error, `needs`, a key without which they are, `only`, bases and lengths with which they are not;
+    `ignores_share`, `reads_betas`; `mscale`, how mscale_all_dim enters the attention factor of yarn; `alpha`, its
+    default.
+
+    >>> load_readings()["qwen2"]["reads"]
+    {'linear': 'linear', 'yarn': 'yarn'}
+    """
+    file = resources.files("pe_spectra.models.measured").joinpath(f"llama.cpp-{_VERSION}.json")
+    found: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["models"]
+    return found
+
+
+def _find_readings(model: str) -> Mapping[str, Any]:
+    return load_readings().get(model, _OF_MISTRAL if model.startswith(("ministral3", "mistral4")) else {})
+
+
 def _choose_layout(found: Description) -> None:
     model, stated = found.configuration.model, found.layer.layout
-    layout = "interleaved" if model in _NORMAL else stated
+    layout = load_readings().get(model, {}).get("layout", "interleaved" if model in _NORMAL else stated)
     if layout != stated:
         found.notes.append("the converter permutes the rows of q and k to match the layout, so scores are the same")
     if not model:
         found.notes.append("no model_type is stated, so the layout of the file is taken")
+    elif model not in load_readings():
+        found.notes.append(f"the converter was not run for {model}: what its code says of others is taken")
     found.values["layout"] = layout
+
+
+def _read_model(found: Description) -> None:
+    """Take base and share as they are read for the model."""
+    model, reads = found.configuration.model, _find_readings(found.configuration.model)
+    base, share = reads.get("base"), found.values["share"]
+    if base is not None and base != found.values["base"]:
+        found.values["base"] = float(base)
+        found.notes.append(f"rope_theta is not read for {model}: the base is {write_number(base)}")
+    if reads.get("ignores_share") and share != 1 and found.block.kind != "proportional":  # which no model here has
+        found.values["share"] = 1.0
+        found.notes.append(f"the share {write_number(share)} is not read for {model}: all channels are turned")
+
+
+def _refuse_unread(found: Description, reads: Mapping[str, Any], kind: str) -> None:
+    """Refuse what the converter or the library does for the model; keys that lack are filled in of the newer form."""
+    model, block = found.configuration.model, found.block
+    if kind in reads.get("refuses", {}):
+        raise InputError(
+            f"{block.where}: rope_type {kind} is refused for {model}", "", reads["refuses"][kind], "refused"
+        )
+    key = reads.get("needs", {}).get(kind)
+    if key is not None and block.where == "rope_scaling" and key not in block.values:
+        raise InputError(f"{block.where}.{key} is not set", "", f"the converter needs it for {model}", "key-missing")
+    only = reads.get("only", {}).get(kind)
+    stated = [found.values["base"], found.configuration.length]
+    if only is not None and stated not in only:
+        accepted = " or ".join(f"{base:g} with {length}" for base, length in only)
+        what = f"{block.where}: base and length are refused for {kind}"
+        raise InputError(what, " with ".join(map(str, stated)), f"{accepted} are accepted", "refused")
+
+
+def _drop_unread(found: Description) -> None:
+    """Scale nothing where converter or library do not read the scaling for the model, or refuse."""
+    model, kind, scaling = found.configuration.model, found.block.kind, found.values["scaling"]
+    reads = _find_readings(model)
+    read = {"su": "longrope"}.get(kind, kind)
+    as_what = reads.get("reads", {}).get(read, "") if "reads" in reads else read
+    _refuse_unread(found, reads, read)
+    plain = {name: found.values[name] for name in ("d", "share", "layout", "base")}
+    if scaling != "none" and read in PROBED and not as_what:
+        found.values = plain
+        found.leave_unscaled(f"{kind} is not written for {model}: the frequencies stay as they are")
+    elif as_what == "linear" != kind and (factor := found.block.find("factor")) is not None:
+        found.values = {**plain, "scaling": "linear", "factor": factor}
+        found.notes.append(f"{kind} is written as linear for {model}")
+    elif as_what in ("factors", "short"):
+        found.values |= {
+            "attention_factor": 1.0,
+            **({"served": found.values["original"]} if as_what == "short" else {}),
+        }
+        lists = "short_factor serves every length, and " if as_what == "short" else ""
+        found.notes.append(f"{lists}no attention factor is written for {model}")
 
 
 def _read_linear(found: Description) -> None:
@@ -68,8 +153,12 @@ def _read_linear(found: Description) -> None:
 
 
 def _read_dynamic(found: Description) -> None:
-    if not (found.configuration.model.startswith("hunyuan") and found.copy_alpha()):
+    alpha = _find_readings(found.configuration.model).get("alpha")
+    if alpha is None and not found.configuration.model.startswith("hunyuan"):
         found.leave_unscaled("dynamic is not converted, and nothing is said: the frequencies stay as they are")
+    elif not found.copy_alpha():
+        found.values |= {"scaling": "ntk", "factor": float(alpha or 1)}
+        found.notes.append(f"alpha is not set, so {write_number(alpha or 1)} is taken; factor is not read")
 
 
 def _read_yarn(found: Description) -> None:
@@ -77,16 +166,23 @@ def _read_yarn(found: Description) -> None:
         found.leave_unscaled("yarn has no factor, so the converter warns and writes no scaling")
         return
     found.need_keys("original")
+    reads = _find_readings(found.configuration.model)
+    if not reads.get("reads_betas"):
+        unread = [
+            key for key in ("beta_fast", "beta_slow") if found.values.pop(key, getattr(Rope, key)) != getattr(Rope, key)
+        ]
+        if unread:
+            found.notes.append(f"{' and '.join(unread)}: written and not read for this model, 32 and 1 are taken")
     found.step_at_end("beta_slow", "beta_fast")
     if found.block.values.get("truncate") is False:
         found.notes.append("truncate is not read: ggml rounds the ends of the ramp to whole pairs")
     if "attention_factor" in found.block.values:
         found.notes.append("attention_factor is written and not used: 0.1 ln s + 1 takes its place")
     divisor = found.block.find("mscale_all_dim")
-    if divisor and found.configuration.model.startswith(("deepseek", "kimi")):
+    if divisor and reads.get("mscale") == "equal":
         found.values |= {"mscale": divisor, "mscale_all_dim": divisor}
         found.notes.append("mscale is not read: it is taken to equal mscale_all_dim, so the attention factor is 1")
-    elif divisor and found.configuration.model.startswith(("ministral3", "mistral4")):
+    elif divisor and reads.get("mscale") == "one":
         found.values |= {"mscale": 1.0, "mscale_all_dim": divisor}
     elif divisor or "mscale" in found.block.values:
         found.notes.append("mscale and mscale_all_dim are not read for this model")
@@ -94,13 +190,7 @@ def _read_yarn(found: Description) -> None:
 
 def _read_llama3(found: Description) -> None:
     found.step_at_end("low_freq_factor", "high_freq_factor")
-    stated = found.block.find("original_max_position_embeddings")
-    if stated is not None and stated != _LLAMA3_LENGTH:
-        found.notes.append(
-            f"original_max_position_embeddings {write_number(stated)} is not read within the scaling; "
-            f"{_LLAMA3_LENGTH} is taken"
-        )
-    found.values["original"] = _LLAMA3_LENGTH
+    found.values.setdefault("original", _LLAMA3_LENGTH)
 
 
 def _read_proportional(found: Description) -> None:
@@ -185,20 +275,24 @@ def _divide(frequencies: Sequence[Decimal], divisors: tuple[float, ...]) -> tupl
 
 LLAMA_CPP = Stack(
     name="llama.cpp",
-    title="llama.cpp with its converter, as of 2026",
-    date="2026",
-    source="ggml-org/llama.cpp, conversion/base.py, conversion/llama.py (0274f0fc), conversion/phi.py (051139f5), "
-    "src/llama-context.cpp, src/llama-model.cpp, ggml/src/ggml-cpu/ops.cpp",
+    package="llama-cpp-python",
+    title=f"llama.cpp {_COMMIT} with its converter, as in llama-cpp-python {_VERSION}",
+    version=_VERSION,
+    date="2026-11-27",
+    how="measured",
+    source=f"ggml-org/llama.cpp {_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "
+    "ggml/src/ggml-cpu/ops.cpp",
     reader="llama.cpp",
     kinds=KINDS,
     unknown="rope_type {kind} is not known to the converter, which warns and writes no scaling",
     choose=lambda layer: (layer.block.fill_base(layer.older), ()),
+    begin=(_read_model,),
     readings={
         "linear": Reading(takes=("factor",), then=(_read_linear,)),
         "dynamic": Reading(then=(_read_dynamic,)),
         "yarn": Reading(takes=("factor", "beta_fast", "beta_slow"), then=(_read_yarn,)),
         "llama3": Reading(
-            takes=("factor", "low_freq_factor", "high_freq_factor"),
+            takes=("factor", "low_freq_factor", "high_freq_factor", "original"),
             then=(_read_llama3,),
             notes=("the scaling is a divisor for each pair in the tensor rope_freqs.weight, in float32",),
         ),
@@ -213,7 +307,7 @@ LLAMA_CPP = Stack(
             notes=("pairs that are not turned are divided by 1e30 in the tensor rope_freqs.weight",),
         ),
     },
-    finish=(_choose_layout,),
+    finish=(_choose_layout, _drop_unread),
     dtype="float32",
     read_gguf=turn_gguf_layer,
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes
 from pe_spectra.answers.captions import write_blur, write_mean
 from pe_spectra.answers.counts import place_below
-from pe_spectra.encodings.biases import compute_slopes
-from pe_spectra.encodings.lag_tables import compute_buckets
+from pe_spectra.answers.scheme_words import say_other_scheme
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.checks import KINDS
@@ -57,7 +55,7 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
 
 
 def _judge_one(audit: ModelAudit) -> Verdict:
-    what, gravest = _SCHEMES[audit.scheme or "none"](audit), find_gravest(audit.findings)
+    what, gravest = _say_scheme(audit), find_gravest(audit.findings)
     if gravest is None:
         return VERDICTS.say("clean", f"{what}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
@@ -129,55 +127,8 @@ def _say_periods(layer: LayerAudit) -> str:
     return f": {subject} within {within:,} positions{window}"
 
 
-def _say_alibi(audit: ModelAudit) -> str:
-    slopes = compute_slopes(int(audit.scheme_parameters["heads"]))
-    return f"ALiBi: {count(slopes.size, 'head')}, slopes from {slopes.max():.6g} to {slopes.min():.6g}"
-
-
-def _say_t5(audit: ModelAudit) -> str:
-    values = audit.scheme_parameters
-    buckets, most = int(values["buckets"]), int(values["max_distance"])
-    ends = [_find_last_bucket(buckets, most, bidirectional=way) for way in (True, False)]
-    shared = f"distances from {ends[0]} on share one in an encoder, from {ends[1]} on in a decoder"
-    return f"T5: {buckets} buckets, {count(int(values['heads']), 'head')}; {shared}"
-
-
-def _find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
-    """The smallest distance of those that share the last bucket of T5."""
-
-    def place(distance: int) -> int:
-        found = compute_buckets([-distance], buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
-        return int(found[0])
-
-    return bisect_left(range(max_distance + 1), place(max_distance), key=place)
-
-
-def _say_learned(audit: ModelAudit) -> str:
-    values, length = audit.scheme_parameters, audit.layers[0].served_length
-    if "rows" not in values:
-        return "Learned: a table of positions whose number of rows is not stated"
-    unused = int(values.get("unused", 0))
-    kept = f", {unused} of which {'is no position' if unused == 1 else 'are no positions'}," if unused else ""
-    places = f" for {length:,} positions" if length is not None else ""
-    if "grid_height" in values:
-        places = f" for {values['grid_height']} x {values['grid_width']} patches"
-    return f"Learned: {int(values['rows']):,} rows{kept}{places}"
-
-
-def _say_sinusoidal(audit: ModelAudit) -> str:
-    values = audit.scheme_parameters
-    held = f"in a table of {values['rows']:,} rows" if "rows" in values else "for any number of positions"
-    return f"Sinusoidal: {values['d']} columns by formula, {held}"
-
-
-_SCHEMES: Mapping[str, Callable[[ModelAudit], str]] = {
-    "rotary": _say_rotary,
-    "alibi": _say_alibi,
-    "t5": _say_t5,
-    "learned": _say_learned,
-    "sinusoidal": _say_sinusoidal,
-    "none": lambda _: "No positional encoding: order is in the recurrence",
-}
+def _say_scheme(audit: ModelAudit) -> str:
+    return _say_rotary(audit) if audit.scheme == "rotary" else say_other_scheme(audit)
 
 
 # --------------------------------------------------------------------- facts

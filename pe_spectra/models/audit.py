@@ -24,6 +24,7 @@ from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
     FORMATS,
     SCHEMES,
+    SIZES,
     Configuration,
     LayerStatement,
     RotaryBlock,
@@ -36,16 +37,7 @@ from pe_spectra.vocabulary import RANKS, Level
 _NO_STATEMENT = LayerStatement(head_dim=0)
 #: Of an encoding that is not rotary: its parameters, with what each is.
 _PARAMETERS = {
-    name: {"type": "integer", "minimum": least, "description": text}
-    for name, least, text in (
-        ("heads", 1, "Number of heads."),
-        ("buckets", 1, "Number of T5's buckets of lags."),
-        ("max_distance", 1, "Distance from which on T5's lags share the last bucket."),
-        ("d", 1, "Width of a position vector, in columns."),
-        ("rows", 1, "Rows of a table of positions."),
-        ("unused", 0, "Rows of it that are no positions."),
-        *((f"grid_{side}", 1, f"Patches of a picture in its {side}.") for side in ("height", "width")),
-    )
+    name: {"type": "integer", "minimum": least, "description": text} for name, (least, text) in SIZES.items()
 }
 
 

@@ -21,9 +21,18 @@ _ANSWERING: Mapping[str, Stack] = {
     "params.json": STACKS["meta"],
     "gguf": STACKS["llama.cpp"],
 }
-#: Encodings without a rotation and without a table; their values are parameters of the catalogue.
-_BY_FORMULA = ("alibi", "t5", "sinusoidal")
-_NOTES = ("the values of its buckets are in the weights, not here",)
+#: Schemes without a rotation and without a table, with the encoding of the catalogue and what must be known for it.
+_BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "alibi": ("alibi", ("heads",)),
+    "t5": ("t5", ("buckets", "heads")),
+    "sinusoidal": ("sinusoidal", ("d",)),
+    "window-bias": ("swin", ("window", "heads")),
+}
+#: What is learned of an encoding, which a configuration does not tell.
+_NOTES = {
+    "t5": ("the values of its buckets are in the weights, not here",),
+    "swin": ("the values of its offsets are in the weights, not here",),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +60,11 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     {'d': 16, 'base': 500000.0}
     """
     configuration = read_configuration(config, path)
-    name = configuration.scheme
-    if name in _BY_FORMULA:
-        return Scheme(name=name, values=configuration.values, notes=_NOTES if name == "t5" else ())
+    name, needed = _BY_FORMULA.get(configuration.scheme, (configuration.scheme, ()))
+    if needed and all(key in configuration.values for key in needed):
+        return Scheme(name=name, values=configuration.values, notes=_NOTES.get(name, ()))
     if name != "rotary":
-        what = "a learned table, which is in its weights" if name == "learned" else "none"
+        what = {"learned": "a learned table, which is in its weights", "none": "none"}.get(name, name)
         raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")
     turning = [layer for layer in configuration.layers if layer.turns]
     # layers that see everything go before those with a window
@@ -142,9 +151,11 @@ def _build_layer(
 
 
 def _build_by_formula(configuration: Configuration) -> Encoding | None:
-    if configuration.scheme not in _BY_FORMULA:
+    name, needed = _BY_FORMULA.get(configuration.scheme, ("", ()))
+    values = configuration.values
+    if not name or not all(key in values for key in needed):
         return None
-    cls, values = find_encoding(configuration.scheme), configuration.values
+    cls = find_encoding(name)
     try:
         return cls(**{p.keyword: values[p.name] for p in cls.accepts if p.name in values})
     except InputError as error:

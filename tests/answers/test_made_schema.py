@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from pe_spectra.answers.documents import build_schema
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, SIZES
 from pe_spectra.vocabulary import DTYPES
 from tests.program.test_frozen_answers import ADDED
 from tests.reference.answers.freeze import FROZEN
@@ -50,6 +51,8 @@ NEW = {
     "distinct-by-rounding",
     "grid_height",
     "grid_width",
+    *MEASURED_SCHEMES,
+    *SIZES,
     "plan",  # of context with a configuration
     *(name for name in DTYPES if name.endswith("-saturating")),
     *ADDED,

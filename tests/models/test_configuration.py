@@ -97,9 +97,9 @@ def test_null_is_not_set():
 
 
 def test_a_file_without_an_encoding_says_what_was_looked_for():
-    text = refuse({"model_type": "resnet", "hidden_size": 64})
+    text = refuse({"model_type": "someone-elses", "hidden_size": 64})
     assert "rope_theta" in text
-    assert "'resnet' is not known here" in text
+    assert "'someone-elses' is not known here" in text
     assert "hidden_size" in refuse({})
 
 

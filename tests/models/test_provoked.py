@@ -49,6 +49,8 @@ TWO_TYPES = ["sliding_attention", "full_attention"]
 #: For each code: what provokes it, at which level.
 PROVOKED = [
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
+    ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),
+    ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),
     ("not-built", "error", provoke_config(model_type="cosmos3_edge_text", rope_parameters={"rope_theta": 1e4})),
     ("not-built", "error", lambda: audit({"model_type": "exaone4_5", "text_config": {"head_dim": 64}})),
     ("unknown-key", "warning", provoke_config(rope_thetha=1e6)),

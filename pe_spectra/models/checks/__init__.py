@@ -8,7 +8,14 @@ from pe_spectra.findings import Finding, collect_kinds
 from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
 from pe_spectra.models.scheme import build_layers
-from pe_spectra.models.stated import architectures, gguf_metadata, keys, meta_release, rotary_blocks
+from pe_spectra.models.stated import (
+    architectures,
+    gguf_metadata,
+    keys,
+    meta_release,
+    position_schemes,
+    rotary_blocks,
+)
 from pe_spectra.models.stated import configuration as config_json
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.vocabulary import RANKS
@@ -17,7 +24,7 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, config_json, rotary_blocks, gguf_metadata, architectures, meta_release),
+    *(keys, config_json, position_schemes, rotary_blocks, gguf_metadata, architectures, meta_release),
     *(about_keys, about_scaling, about_lengths),
 )
 #: In the order in which their findings are listed, of one level.

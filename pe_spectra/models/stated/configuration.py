@@ -1,23 +1,39 @@
 """config.json of Hugging Face models: what it states about the positional encoding.
 
 The kind of encoding is found here; `rotary_keys` reads those with a rotation, `position_tables` those with a row for
-each position. Which classes are biased, sinusoidal without a table, or recurrent: transformers 5.23.0, read.
+each position, `position_schemes` what else a class was found to have. Which classes are biased, sinusoidal without a
+table, or recurrent: transformers 5.23.0, read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_known, split_names
+from pe_spectra.models.stated.position_schemes import (
+    NO_SCHEME,
+    SEVERAL_SCHEMES,
+    FoundScheme,
+    find_parts,
+    find_schemes,
+    is_switched_off,
+    tell_how_known,
+)
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, find_table, read_table
 from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, SchemeName
+from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
+#: What keys name as one scheme, and a table as another.
+_SAME: Mapping[str, str] = {"t5": "bucketed-bias"}
+#: Words in the keys of parts that write text.
+_WRITING = ("decoder", "text", "vlm", "language")
+#: Models of several parts are parts of others, though not often.
+_DEEPEST = 4
 #: Keys that a rotary or other encoding has of its own.
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Linear biases, unless the file says no.
@@ -25,7 +41,7 @@ _ALIBI = ("bloom", "mpt")
 #: Learned biases by bucket of distance. mpnet takes 128 for the largest distance whatever the file says.
 _T5 = split_names("t5 mt5 umt5 longt5 pop2piano switch_transformers udop pix2struct_text_model mpnet")
 #: Sines and cosines that no table with a row for each stated position holds.
-_SINUSOIDAL = split_names("autoformer fastspeech2_conformer fsmt informer pegasus_x speecht5 time_series_transformer")
+_SINUSOIDAL = split_names("autoformer fsmt informer pegasus_x speecht5 time_series_transformer")
 #: No encoding of positions: the order is in a recurrence.
 _WITHOUT = split_names("falcon_mamba jamba kimi_linear mamba mamba2 nemotron_h rwkv xlstm zamba")
 
@@ -46,21 +62,22 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     16
     """
     whole = Keys(config, path)
-    keys = _find_text_part(whole)
-    name = keys.find_text("model_type") or whole.find_text("model_type") or ""
-    known = find_known(name, silent=keys is whole)
+    keys, known, scheme = _settle(whole)
     dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
-    scheme = _choose_scheme(keys, known)
     length = keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
+    own = find_schemes(keys, known.model)
     layers: tuple[LayerStatement, ...] = ()
     values: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
-    elif scheme == "learned" or (scheme == "sinusoidal" and find_table(known.model)):
+    elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
         values, length, lacking = read_table(keys, known.model)
     elif scheme in _READERS:
         values = _READERS[scheme](keys)
+    elif own:
+        values = own[0].values
+    _note_others(keys, known.model, scheme, own)
     return Configuration(
         path=path,
         model=known.model,
@@ -72,6 +89,63 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
         dtype=dtype,
         findings=tuple(keys.findings),
     )
+
+
+def _settle(whole: Keys) -> tuple[Keys, KnownModel, SchemeName]:
+    """The part that is audited, what is known of its class, and its scheme; a whole without one leads to a part."""
+    keys = _find_text_part(whole)
+    name = keys.find_text("model_type") or whole.find_text("model_type") or ""
+    known = find_known(name, silent=keys is whole)
+    scheme = _choose_scheme(keys, known)
+    if scheme is not None:
+        return keys, known, scheme
+    part = _find_part(keys, name) if keys.where.count(".") < _DEEPEST else None
+    if part is not None:
+        return _settle(part)
+    how = tell_how_known(name)
+    if not how:
+        raise FileError(keys.path, _explain_nothing(keys))
+    where = keys.where.rstrip(".")
+    message = f"no position scheme was found in the classes of {name} with these keys (transformers {NEWEST}, {how})"
+    keys.report(NO_SCHEME, f"{where}: {message}" if where else message, model=name)
+    return keys, known, "none"
+
+
+def _find_part(keys: Keys, model: str) -> Keys | None:
+    """The part of a model that has a scheme, what writes text first; without such, the first; None without parts."""
+    kinds = find_parts(model)
+    stated = [key for key in kinds if isinstance(keys.found.get(key), dict)]
+    order = sorted(stated, key=lambda key: not any(word in key for word in _WRITING))
+    parts = [_open_part(keys, key, kinds[key]) for key in order]
+    chosen = next((part for part in parts if _has_scheme(part)), parts[0] if parts else None)
+    if chosen is not None:
+        where = chosen.where.rstrip(".")
+        others = [f"{part.where.rstrip('.')} ({part.found['model_type']})" for part in parts if part is not chosen]
+        beside = f"; beside it: {', '.join(others)}" if others else ""
+        keys.report(NESTED_CONFIG, f"the model has several parts; {where} is what is audited{beside}", part=where)
+    return chosen
+
+
+def _open_part(keys: Keys, key: str, kind: str) -> Keys:
+    """A part as it stands in the file, with the model_type that its class has where it states none."""
+    return Keys({"model_type": kind, **keys.found[key]}, keys.path, f"{keys.where}{key}.", keys.findings)
+
+
+def _has_scheme(part: Keys) -> bool:
+    """Whether a part, or one of its parts, has a scheme; its findings are dropped."""
+    tried = Keys(part.found, part.path, part.where)
+    try:
+        return _settle(tried)[2] != "none"
+    except FileError:
+        return False
+
+
+def _note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
+    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
+    if others:
+        named = ", ".join(f"{one.name} ({one.at})" for one in others)
+        message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
+        keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 
 
 def _find_text_part(keys: Keys) -> Keys:
@@ -90,25 +164,29 @@ def _find_text_part(keys: Keys) -> Keys:
     return found
 
 
-def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName:
+def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
+    """The scheme that keys or the class of a model ask for; None where neither is known to."""
     model, kind = known.model, keys.find_text(TYPE)
     says_rotary = kind in ("rotary", "rope")
     if _asks_alibi(keys, model):
         return "alibi"
-    if "relative_attention_num_buckets" in keys or model in _T5:
+    if model in _T5 or model in _SINUSOIDAL:
+        return "t5" if model in _T5 else "sinusoidal"
+    is_rotary = known.is_known and (known.only_if is None or not _opts_out(keys, *known.only_if))
+    own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
+    # beside a table of words, which goes first, others are said
+    if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
+        return own[0].name
+    if "relative_attention_num_buckets" in keys:
         return "t5"
     table = find_table(model) if known.only_if is not None or not known.is_known else None
     if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
         return "sinusoidal" if table.fixed else "learned"
-    if model in _SINUSOIDAL:
-        return "sinusoidal"
     if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):
         return "none"
     if asks_rotation(keys) or says_rotary or known.is_known:
         return "rotary"
-    if kind == "absolute":
-        return "learned"
-    raise FileError(keys.path, _explain_nothing(keys))
+    return "learned" if kind == "absolute" and not tell_how_known(model) else None
 
 
 def _opts_out(keys: Keys, key: str, value: str | bool) -> bool:

@@ -27,8 +27,30 @@ TRANSFORMERS = f"huggingface/transformers, src/transformers/modeling_rope_utils.
 DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.
 KeyValue = float | tuple[float, ...] | bool
-SchemeName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
-SCHEMES = get_args(SchemeName)
+_StatedName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
+#: Those that no key names, of which a table says which class has them. Of several in a class the first is audited.
+_MeasuredName = Literal[
+    "learned", "sinusoidal", "sine-2d", "axial-tables", "axial-rotary", "transformer-xl", "shaw", "disentangled",
+    "bucketed-bias", "window-bias", "offset-bias", "decomposed-bias", "relative-logits", "random-fourier",
+    "learned-fourier", "convolutional",
+]  # fmt: skip
+SchemeName = _StatedName | _MeasuredName
+MEASURED_SCHEMES: tuple[SchemeName, ...] = get_args(_MeasuredName)
+SCHEMES: tuple[SchemeName, ...] = tuple(dict.fromkeys((*get_args(_StatedName), *MEASURED_SCHEMES)))
+#: The numbers of schemes without a rotation, each with the least that it may be and what it is.
+SIZES: Mapping[str, tuple[int, str]] = {
+    "heads": (1, "Number of heads."),
+    "buckets": (1, "Number of T5's buckets of lags."),
+    "max_distance": (1, "Distance from which on T5's lags share the last bucket."),
+    "d": (1, "Width of a position vector, in columns."),
+    "rows": (1, "Rows of a table of positions."),
+    "unused": (0, "Rows of it that are no positions."),
+    "distances": (1, "Lags that have a learned vector each."),
+    "window": (1, "Side of the window within which offsets have a bias, in patches."),
+    "kernel": (1, "Positions that a convolution sees at once."),
+    "grid_height": (1, "Patches of a picture in its height."),
+    "grid_width": (1, "Patches of a picture in its width."),
+}
 #: Which keys a file has: those of transformers, of Meta's releases, or of GGUF.
 FORMATS = ("config.json", "params.json", "gguf")
 #: Pairs (i, i + D/2), and pairs (2i, 2i + 1).

@@ -1,0 +1,162 @@
+"""What a class has for positions besides a rotation, a bias that its keys name, and a table of words; measured.
+
+tests/reference/transformers/schemes.py builds every class of a release and tells kinds by the names and shapes of what
+it holds; `pe_spectra.models.measured` has what it found: where it is, how its sizes follow from keys, and the switch
+that adds it. A class in which nothing was found has no positions of its own, or has them from the parts around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, TRANSFORMERS, SchemeName
+
+SEVERAL_SCHEMES = Kind(
+    code="several-schemes",
+    levels=("note",),
+    phrase="the model has positions in more than one way",
+    reasoning="Speech models convolve and compare lags, vision models add a table and bias attention within windows. "
+    "One of these ways is what is audited; the others change what the model can tell apart as well.",
+    formula=f"kinds of parameters, buffers and modules found in the classes of the model (transformers {NEWEST})",
+    references=(TRANSFORMERS,),
+)
+NO_SCHEME = Kind(
+    code="no-position-scheme",
+    levels=("note",),
+    phrase="no position scheme was found in the model's classes",
+    reasoning="Convolutions know where a neighbour is, and recurrences what came before; they need no encoding. That "
+    "none was found is a measurement of names and shapes: a class that gets positions from outside has none either.",
+    formula=f"no parameter, buffer or module of a kind that is known here in any class of the model_type "
+    f"(transformers {NEWEST})",
+    references=(TRANSFORMERS,),
+)
+#: What the sizes of a kind are called; those that are not here are left out.
+_NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "learned": {"d": "d", "rows": "rows", "grid_height": "grid_height", "grid_width": "grid_width"},
+        "sinusoidal": {"d": "d"},
+        "sine-2d": {"d": "d"},
+        "axial-tables": {"d": "d", "rows": "rows"},
+        "transformer-xl": {"d": "d"},
+        "shaw": {"rows": "distances"},
+        "disentangled": {"d": "d", "rows": "rows"},
+        "bucketed-bias": {"rows": "rows", "heads": "heads"},
+        "window-bias": {"window": "window", "heads": "heads"},
+        "offset-bias": {"rows": "rows", "heads": "heads"},
+        "decomposed-bias": {"rows": "distances"},
+        "relative-logits": {"rows": "distances"},
+        "convolutional": {"rows": "kernel", "d": "d"},
+    }
+)
+
+
+class FoundScheme(NamedTuple):
+    """One way in which a class has positions.
+
+    >>> find_schemes(Keys({"window_size": 8}, "config.json"), "swin")[0].values
+    {'heads': 3, 'window': 8}
+    """
+
+    name: SchemeName
+    at: str  #: where it is in the model
+    values: Mapping[str, int]  #: its sizes, by the names that audits have
+
+
+@cache
+def _load(release: str) -> Mapping[str, Mapping[str, Any]]:
+    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}-schemes.json")
+    found: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["types"]
+    return found
+
+
+def find_parts(model: str, release: str = NEWEST) -> Mapping[str, str]:
+    """Return the keys of the parts of a model with the model_type that each has by default.
+
+    >>> dict(find_parts("vision-encoder-decoder"))
+    {'decoder': 'bert', 'encoder': 'vit'}
+    """
+    found: Mapping[str, str] = _load(release).get(model, {}).get("parts", {})
+    return found
+
+
+def tell_how_known(model: str, release: str = NEWEST) -> str:
+    """Say how it is known what the classes of a model_type have: measured, or read in their source; "" where it is not.
+
+    >>> tell_how_known("resnet"), tell_how_known("dinat"), tell_how_known("no-such-model")
+    ('measured', 'read', '')
+    """
+    found = _load(release).get(model, {})
+    return "" if found.get("has") is None else "read" if found.get("read") else "measured"
+
+
+def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundScheme, ...]:
+    """Return in which ways the class of a model has positions with these keys, the one to be audited first.
+
+    Raises
+    ------
+    FileError : a key that a size follows is no integer from 1 and no list of them.
+
+    >>> [found.name for found in find_schemes(Keys({}, "config.json"), "wavlm")]
+    ['bucketed-bias', 'convolutional']
+    """
+    applying = [one for one in _load(release).get(model, {}).get("has") or () if _applies(keys, one)]
+    found = {
+        one["kind"]: FoundScheme(name=one["kind"], at=one["at"], values=_read_sizes(keys, one))
+        for one in reversed(applying)
+        if one["kind"] in MEASURED_SCHEMES
+    }
+    return tuple(sorted(found.values(), key=lambda one: MEASURED_SCHEMES.index(one.name)))
+
+
+def is_switched_off(keys: Keys, model: str, kind: str, release: str = NEWEST) -> bool:
+    """Whether a key takes away what the class of a model has by default.
+
+    >>> is_switched_off(Keys({"position_biased_input": False}, "config.json"), "deberta-v2", "learned")
+    True
+    """
+    has = [one for one in _load(release).get(model, {}).get("has") or () if one["kind"] == kind]
+    return bool(has) and not any(_applies(keys, one) for one in has)
+
+
+def _applies(keys: Keys, fact: Mapping[str, Any]) -> bool:
+    key, value = fact.get("if", (None, None))
+    # null is a value here: a class without a word for positions has none
+    taken_away = any(one in keys.found and keys.found[one] == other for one, other in fact.get("unless", ()))
+    return not taken_away and (key is None or keys.found.get(key) == value)
+
+
+def _read_sizes(keys: Keys, fact: Mapping[str, Any]) -> dict[str, int]:
+    names = _NAMES.get(fact["kind"], {})
+    return {names[axis]: _read_size(keys, law) for axis, law in fact.items() if axis in names}
+
+
+def _read_size(keys: Keys, law: int | list[Any]) -> int:
+    """A number, or times key + plus; of a grid of patches the picture over the patch."""
+    if isinstance(law, int):
+        return law
+    key, times, plus, default, *patch = law
+    size = _read_first(keys, key, default)
+    if patch:
+        side = _read_first(keys, *patch)
+        if side > size:
+            keys.refuse(key, f"a size from that of a patch, {side}, is accepted")
+        size //= side
+    return int(times * size + plus)
+
+
+def _read_first(keys: Keys, key: str, default: int) -> int:
+    """The value of a key, of a list the first; the default where it is not set."""
+    value = keys.found.get(key)
+    first = value[0] if isinstance(value, list) and value else value
+    if first is None:
+        return default
+    if not isinstance(first, int) or isinstance(first, bool) or first < 1:
+        keys.refuse(key, "an integer from 1 or a list of them is accepted")
+    return first

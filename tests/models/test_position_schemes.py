@@ -1,0 +1,136 @@
+"""Schemes that a table says of a class: every default configuration, and some of them by their papers."""
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from pe_spectra.answers.audit_words import judge_audits
+from pe_spectra.errors import FileError
+from pe_spectra.models.stated.position_schemes import find_parts, tell_how_known
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
+from tests.models.configurations import audit, find_finding, read
+from tests.places import TESTS
+
+FOLDER = TESTS / "reference" / "transformers"
+DEFAULTS = json.loads(gzip.decompress((FOLDER / f"defaults-{NEWEST}.json.gz").read_bytes()))
+#: What they build is in a package beside, under a name in the file: no table has it.
+BY_NAME = {"timm_backbone", "timm_wrapper", "gemma3n_vision"}
+#: As the papers of these models have them.
+PUBLISHED = {
+    "sine-2d": "detr conditional_detr deformable_detr dab-detr table-transformer maskformer sam2_vision_model",
+    "transformer-xl": "xlnet parakeet_encoder fastspeech2_conformer gemma3n_audio wav2vec2-conformer funnel",
+    "convolutional": "wav2vec2 hubert unispeech unispeech-sat sew data2vec-audio xcodec",
+    "window-bias": "swin donut-swin maskformer-swin clap_audio_model dinat swinv2",
+    "shaw": "granite_speech_encoder vits wav2vec2-bert",
+    "bucketed-bias": "wavlm cpmant phi4_multimodal_audio",
+    "disentangled": "sew-d",
+    "axial-tables": "pix2struct_vision_model kosmos_2_5_vision_model reformer",
+    "offset-bias": "levit",
+    "random-fourier": "sam_prompt_encoder sam2_prompt_encoder",
+    "learned": "audio-spectrogram-transformer canine vivit pvt sam_vision_model got_ocr2_vision depth_anything",
+    "axial-rotary": "vjepa2",
+    "rotary": "colpali colqwen2 colmodernvbert t5gemma",
+    "none": "resnet convnext efficientnet mobilenet_v2 regnet poolformer encodec dac segformer cvt upernet",
+}
+
+
+def name_scheme(config):
+    try:
+        return read(config).scheme
+    except FileError:
+        return "refused"
+
+
+def test_no_default_configuration_with_a_scheme_is_refused():
+    assert len(DEFAULTS) > 800
+    assert {name for name, config in DEFAULTS.items() if name_scheme(config) == "refused"} <= BY_NAME
+
+
+@pytest.mark.parametrize("scheme", PUBLISHED)
+def test_schemes_are_those_of_the_papers(scheme):
+    wrong = {name: name_scheme(DEFAULTS[name]) for name in PUBLISHED[scheme].split()}
+    assert wrong == dict.fromkeys(wrong, scheme)
+
+
+def test_every_measured_scheme_is_some_models():
+    found = Counter(name_scheme(config) for config in DEFAULTS.values())
+    # always beside a table, which is audited
+    assert {*MEASURED_SCHEMES} - {*found} == {"decomposed-bias"}
+
+
+def test_every_answer_has_words_and_says_what_is_not_analysed():
+    said = {name: judge_audits([audit(DEFAULTS[name])]).text for name in DEFAULTS if name not in BY_NAME}
+    assert "window 7. " in said["swin"]
+    assert "; named, not analysed. " in said["xlnet"]
+    assert "64 x 64 patches. " in said["sam_vision_model"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "scheme", "values"),
+    [
+        ({"model_type": "swin", "window_size": 12, "num_heads": [4, 8]}, "window-bias", {"window": 12, "heads": 4}),
+        ({"model_type": "wav2vec2", "num_conv_pos_embeddings": 64}, "convolutional", {"kernel": 64, "d": 768}),
+        ({"model_type": "beit", "use_relative_position_bias": True}, "window-bias", {"window": 14, "heads": 12}),
+        ({"model_type": "beit", "use_absolute_position_embeddings": True}, "learned", {"d": 768}),
+        ({"model_type": "beit"}, "none", {}),
+        ({"model_type": "wav2vec2-conformer", "position_embeddings_type": None}, "convolutional", None),
+        (
+            {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False},
+            "disentangled",
+            None,
+        ),
+        (
+            {"model_type": "sam_vision_model", "image_size": 512},
+            "learned",
+            {"d": 768, "grid_height": 32, "grid_width": 32},
+        ),
+    ],
+)
+def test_what_keys_change(keys, scheme, values):
+    found = read(keys)
+    assert found.scheme == scheme
+    assert values is None or dict(found.values) == values
+
+
+def test_a_whole_leads_to_the_part_that_has_positions():
+    config = {
+        "model_type": "vision-encoder-decoder",
+        "encoder": {"model_type": "vit"},
+        "decoder": {"model_type": "gpt2"},
+    }
+    found = find_finding(config, "nested-config")
+    assert read(config).model == "gpt2"
+    assert found.message == "the model has several parts; decoder is what is audited; beside it: encoder (vit)"
+    assert find_parts("vision-encoder-decoder")
+
+
+def test_what_is_beside_the_audited_scheme_is_said():
+    found = find_finding({"model_type": "wavlm"}, "several-schemes")
+    assert found.data["schemes"] == ["convolutional"]
+    assert find_finding({"model_type": "resnet"}, "no-position-scheme").data == {"model": "resnet"}
+
+
+@pytest.mark.parametrize("value", ["7", 0, True, 1.5])
+def test_a_size_of_no_integer_is_refused_by_name(value):
+    with pytest.raises(FileError, match=r"window_size .*an integer from 1 or a list of them"):
+        read({"model_type": "swin", "window_size": value})
+
+
+def test_an_unknown_type_is_refused_as_before():
+    assert tell_how_known("no-such-model") == ""
+    with pytest.raises(FileError, match="model_type 'no-such-model' is not known here"):
+        read({"model_type": "no-such-model"})
+
+
+def test_nesting_without_end_is_refused_in_time():
+    config = {"model_type": "resnet"}
+    for _ in range(40):
+        config = {"model_type": "encoder-decoder", "encoder": config, "decoder": config}
+    assert read(config).scheme == "none"
+
+
+def test_a_window_is_an_encoding_of_the_catalogue():
+    (layer,) = audit({"model_type": "swin"}).layers
+    assert layer.encoding.label == "swin window=7 heads=3"

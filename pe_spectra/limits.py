@@ -96,6 +96,8 @@ MAX_SHARDS = 1 << 10
 MAX_TEXT_TABLE_BYTES = 1 << 28
 MAX_TEXT_LINES = 1 << 22
 MAX_LINE_BYTES = 1 << 22
+#: Folders that are looked into for models.
+MAX_FOLDERS = 1 << 16
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.
 MAX_CONFIGURATION_BYTES = 1 << 20
 MAX_DEPTH = 64

@@ -124,6 +124,7 @@ class Answer:
     narrow : the columns whose texts a narrow terminal may shorten or break.
     spelled : what a terminal writes in place of some words of the rows.
     drawing : a picture in characters, on a terminal.
+    last : a line below the rows, in a table.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
     """
@@ -144,6 +145,7 @@ class Answer:
     narrow: Sequence[str] = ()
     spelled: Mapping[str, str] = field(default_factory=dict)
     drawing: Drawing | None = None
+    last: str = ""
     next_command: str = ""
     failed: Sequence[str] = ()
 

@@ -68,7 +68,7 @@ def _judge_one(audit: ModelAudit) -> Verdict:
 def _judge_many(models: Sequence[ModelAudit]) -> Verdict:
     gravest = [(one.file, find_gravest(one.findings)) for one in models if one.error is None]
     bad = [one.file for one in models if one.error is not None]
-    short = _leave_out_folder([one.file for one in models])
+    short = leave_out_folder([one.file for one in models])
     parts = []
     for level in ("error", "warning"):
         files = [short[file] for file, finding in gravest if finding is not None and finding.level == level]
@@ -82,8 +82,24 @@ def _judge_many(models: Sequence[ModelAudit]) -> Verdict:
     return Verdict(level=worst.level if worst else "ok", code=worst.code if worst else "clean", text=f"{text}.")
 
 
-def _leave_out_folder(files: Sequence[str]) -> dict[str, str]:
-    """Give each file the name that it has below the folder of them all."""
+def count_audits(models: Sequence[ModelAudit]) -> str:
+    """Count files by the gravest level of what was found in each.
+
+    >>> count_audits([ModelAudit(file=name, error="cannot be read") for name in ("a.json", "b.json")])
+    '2 files: 0 with errors, 0 with warnings, 0 without either, 2 refused'
+    """
+    good = [one for one in models if one.error is None]
+    levels = Counter("" if (found := find_gravest(one.findings)) is None else found.level for one in good)
+    parts = [f"{levels['error']} with errors", f"{levels['warning']} with warnings", f"{levels['']} without either"]
+    return f"{count(len(models), 'file')}: {', '.join(parts)}, {len(models) - len(good)} refused"
+
+
+def leave_out_folder(files: Sequence[str]) -> dict[str, str]:
+    """Give each file the name that it has below the folder of them all.
+
+    >>> leave_out_folder(["models/a/config.json", "models/b/config.json"])
+    {'models/a/config.json': 'a/config.json', 'models/b/config.json': 'b/config.json'}
+    """
     parts = [file.split("/") for file in files]
     levels = zip(*(names[:-1] for names in parts), strict=False)
     start = sum(1 for _ in takewhile(lambda names: len(set(names)) == 1, levels))

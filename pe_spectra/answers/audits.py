@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer, Body
-from pe_spectra.answers.audit_words import find_gravest, judge_audits, list_facts
+from pe_spectra.answers.audit_words import count_audits, find_gravest, judge_audits, leave_out_folder, list_facts
 from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
 from pe_spectra.models.audit import LayerAudit, ModelAudit
@@ -19,7 +19,7 @@ from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level
 
 #: What a terminal shows of several models; all columns in a pipe, in CSV and with --full.
-_SHOWN = ("file", "layer", "base", "never_turn", "level", "findings")
+_SHOWN = ("file", "layer", "base", "scaling", "findings", "level", "never_turn")
 #: Of these a narrow terminal shows less.
 _NARROW = ("file", "layer", "findings")
 #: What the numbers of a pair are.
@@ -53,6 +53,7 @@ def answer_audits(
     fail_on: Level | None = None,
     rows: Literal["layers", "pairs", "all pairs"] = "layers",
     worst_first: bool = False,
+    found_below: bool = False,
 ) -> Answer:
     """Turn audits into an answer.
 
@@ -63,6 +64,7 @@ def answer_audits(
     fail_on : the level from which on findings are not to be.
     rows : one for each layer type of each model, or for each pair of the only model, or for each pair of each
         model with its name.
+    found_below : whether the files were found below a folder that was named: a terminal shows their names from there.
     worst_first : whether rows of layer types stand in the order of their levels, in place of that of the files.
 
     >>> from pe_spectra.models.checks import audit_configuration
@@ -89,9 +91,11 @@ def answer_audits(
         shown=_choose_shown(layers)
         if rows == "layers"
         else (*heads, *(name for name in list_column_names(AuditedPair) if name != "frequency_before")),
+        spelled=_spell_files([one.file for one in good]) if found_below else {},
         digits=_DIGITS,
         narrow=_NARROW,
         rows="none" if is_single else "fitting",  # the facts say what a row would
+        last="" if is_single else count_audits(models),
         next_command=_suggest(good, is_single=is_single),
         failed=_list_failures(good, fail_on, is_single=is_single),
     )
@@ -107,6 +111,12 @@ def _tabulate_layers(models: Sequence[ModelAudit], *, worst_first: bool) -> Colu
         return columns
     order = sorted(range(len(columns["level"])), key=lambda row: -RANKS[str(columns["level"][row])])
     return {name: [cells[row] for row in order] for name, cells in columns.items()}
+
+
+def _spell_files(files: Sequence[str]) -> dict[str, str]:
+    """Write on a terminal what tells files apart: names below the folder of them all, without config.json."""
+    short = leave_out_folder(files)
+    return {file: name.removesuffix("/config.json") for file, name in short.items()}
 
 
 def _choose_heads(layers: Sequence[LayerAudit], *, named: bool) -> tuple[str, ...]:

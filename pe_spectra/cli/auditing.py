@@ -27,7 +27,8 @@ def audit(
     """What positional encoding a model's configuration really gives, and what is wrong with it.
 
     The frequency of every pair, how many periods each completes in training and at inference, and
-    findings, each with its numbers and what to do. No weights and no framework are needed.
+    findings, each with its numbers and what to do. No weights and no framework are needed. A folder
+    without a configuration stands for all models below it.
     """
     if explain is not None:
         from pe_spectra.models.checks import KINDS
@@ -35,6 +36,9 @@ def audit(
         return explain_code(run, explain, KINDS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
+    from pe_spectra.files.model_files import list_models
+
+    named, configs = configs, [name for text in configs for name in list_models(text)]
     lengths = {"trained": trained, "served": served}
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
@@ -44,7 +48,7 @@ def audit(
         # a file that was asked for holds all of the answer, or is not written
         if len(errors) == len(files) or (errors and run.output is not None):
             return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
-        return _answer(run, files, lengths, fail_on, errors)
+        return _answer(run, files, lengths, fail_on, errors, found_below=len(configs) > len(named))
 
 
 def _answer(
@@ -53,6 +57,8 @@ def _answer(
     lengths: dict[str, int | None],
     fail_on: Level | None,
     errors: tuple[str, ...],
+    *,
+    found_below: bool,
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
     from pe_spectra.cli.installed import note_installed
@@ -60,7 +66,9 @@ def _answer(
     from pe_spectra.models.stacks.conformance import REFERENCE
 
     rows = _choose_rows(run, files)
-    answer = answer_audits(files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched)
+    answer = answer_audits(
+        files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched, found_below=found_below
+    )
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")

@@ -58,6 +58,7 @@ def _write_pipe(answer: Answer) -> str:
     rows = ["\t".join(map(_write_exactly, row)) for row in zip(*answer.columns.values(), strict=True)]
     lines = [escape(answer.verdict.text), "", *facts, *([""] if facts else [])]
     lines += ["\t".join(map(escape, answer.columns)), *rows] if rows else []
+    lines += ["", escape(answer.last)] if answer.last else []
     return "\n".join(lines) + "\n"
 
 
@@ -113,7 +114,7 @@ def _write_draft(
     more += [count(hidden, "more row" if shown else "row")] if hidden else []
     if more:
         lines += [*([] if kept or shown else [""]), f"{' and '.join(more)}: --full"]
-    return lines
+    return [*lines, *(fold(answer.last, screen.width, GAP) if answer.last else [])]
 
 
 def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
 from pe_spectra.files.json_toml import parse_object, read_json
 from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular, read_bytes, with_label
-from pe_spectra.limits import MAX_CONFIGURATION_BYTES
+from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_FOLDERS
 
 Kind = Literal["config.json", "params.json", "gguf", "table"]
 
@@ -122,6 +122,64 @@ def find_model_file(text: str, label: str = "") -> ModelFile:
     return _find_on_hub(text, path, label)
 
 
+def list_models(text: str) -> list[str]:
+    """List the models that a name stands for: itself, or of a folder without a configuration those in it and below.
+
+    A folder with a config.json, else a params.json, else .gguf files is a model, and what lies below it belongs to it.
+    Names come in their order; a folder that two links lead to counts once, hidden ones (.git) do not. A folder that
+    cannot be listed stands for itself, so that reading it says why.
+
+    Parameters
+    ----------
+    text : as for :func:`find_model_file`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     (Path(folder) / "b").mkdir()
+    ...     written = (Path(folder) / "b" / "config.json").write_text("{}")
+    ...     [name.removeprefix(folder) for name in list_models(folder)]
+    ['/b/config.json']
+    """
+    start = Path(os.path.expanduser(text))
+    if not text or not start.is_dir() or _has_one(start):
+        return [text]
+    found = [os.path.join(text, name) for name in _walk(start)]
+    return found or [text]
+
+
+def _has_one(folder: Path) -> bool:
+    """Whether a folder is one model; of several .gguf files in one that is named, the error says to name one."""
+    try:
+        return _find_in_folder(folder, "") is not None
+    except FileError:
+        return True
+
+
+def _walk(start: Path) -> Iterator[str]:
+    """The models below a folder, by their names from there, in order; a folder that cannot be listed by its own."""
+    waiting, seen = [""], set[tuple[int, int]]()
+    while waiting:
+        below = waiting.pop()
+        folder = start / below
+        try:
+            status = os.stat(folder)
+            names = list_folder(folder, "")
+        except (OSError, FileError):
+            yield below
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        if len(seen) > MAX_FOLDERS:
+            raise FileError(start, f"has more than {MAX_FOLDERS} folders below it, the most that are looked into")
+        own = next(([name] for name in _CONFIGURATIONS if name in names), None) or _list_gguf(names)
+        if own:
+            yield from (os.path.join(below, name) for name in own)
+            continue
+        shown = [name for name in names if not name.startswith(".") and (folder / name).is_dir()]
+        waiting += [os.path.join(below, name) for name in reversed(shown)]
+
+
 def read_model_file(found: ModelFile) -> ModelContent:
     """Read the file of a model that is no table.
 
@@ -181,12 +239,16 @@ def _find_in_folder(folder: Path, label: str) -> Path | None:
     for name in _CONFIGURATIONS:
         if name in names:
             return folder / name
-    models = [name for name in names if name.endswith(".gguf") and not _LATER_PART.fullmatch(name)]
-    models = [name for name in models if not name.startswith(_PROJECTOR)]
+    models = _list_gguf(names)
     if len(models) > 1:
         reason = f"is a folder (directory) with {len(models)} .gguf files and no config.json; name one of them"
         raise FileError(folder, with_label(reason, label))
     return folder / models[0] if models else None
+
+
+def _list_gguf(names: Sequence[str]) -> list[str]:
+    models = [name for name in names if name.endswith(".gguf") and not _LATER_PART.fullmatch(name)]
+    return [name for name in models if not name.startswith(_PROJECTOR)]
 
 
 def _find_table(file: str, tensor: str, text: str, label: str) -> ModelFile:

@@ -1,0 +1,167 @@
+"""audit of a folder of models: which are found, in which order, what is counted, and the exit code."""
+
+import json
+import os
+import re
+import shutil
+import time
+
+import pytest
+
+from pe_spectra.files import model_files
+from pe_spectra.files.model_files import list_models
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.stated.configuration import read_configuration
+from tests.documents import read_json
+from tests.places import MODELS
+
+LLAMA, SMALL = "llama-3.1-8b.json", '{"model_type": "llama", "head_dim": 8, "rope_theta": 1e4}'
+
+
+@pytest.fixture
+def models(tmp_path):
+    """A folder of models, of which one has a warning and one an error."""
+    root = tmp_path / "models"
+    for name, source in (
+        ("b/good", LLAMA),
+        ("a", "broken/base-missing-131072.json"),
+        ("c", "phi-3-vision-128k-instruct.json"),
+    ):
+        (root / name).mkdir(parents=True)
+        shutil.copy(MODELS / source, root / name / "config.json")
+    return root
+
+
+def test_models_are_found_in_the_order_of_their_names(models):
+    (models / "b" / "params").mkdir()
+    (models / "b" / "params" / "params.json").write_text('{"dim": 64, "n_heads": 4, "n_layers": 2}')
+    (models / "d" / "e").mkdir(parents=True)
+    for name in ("q8.gguf", "q4.gguf", "mmproj.gguf", "m-00002-of-00002.gguf", "notes.json"):
+        (models / "d" / "e" / name).write_bytes(b"")
+    (models / ".git").mkdir()
+    (models / ".git" / "config.json").write_text("{}")
+    names = [
+        "a/config.json",
+        "b/good/config.json",
+        "b/params/params.json",
+        "c/config.json",
+        "d/e/q4.gguf",
+        "d/e/q8.gguf",
+    ]
+    assert list_models(str(models)) == [os.path.join(models, name) for name in names]
+    assert list_models(f"{models}/") == [os.path.join(models, name) for name in names]
+
+
+def test_a_folder_with_a_configuration_is_one_model(models):
+    (models / "a" / "original").mkdir()
+    (models / "a" / "original" / "params.json").write_text("{}")
+    assert list_models(str(models / "a")) == [str(models / "a")]
+    assert list_models(str(models))[0] == str(models / "a" / "config.json")
+    assert len(list_models(str(models))) == 3
+    for text in ("", "-", "org/model", str(models / "a" / "config.json")):
+        assert list_models(text) == [text]
+
+
+def test_loops_of_links_end_and_a_model_counts_once(models):
+    (models / "b" / "up").symlink_to("..")
+    (models / "z").symlink_to("b")
+    (models / "self").symlink_to("self")
+    (models / "file").symlink_to("a/config.json")
+    (models / "gone").symlink_to("nowhere")
+    assert len(list_models(str(models))) == 3
+
+
+def test_deep_folders_are_looked_into(tmp_path):
+    deep = tmp_path / "/".join(["d"] * 900)
+    os.makedirs(deep)
+    (deep / "config.json").write_text(SMALL)
+    assert list_models(str(tmp_path)) == [str(deep / "config.json")]
+
+
+def test_there_is_a_most(models, monkeypatch, refuse):
+    monkeypatch.setattr(model_files, "MAX_FOLDERS", 3)
+    assert "has more than 3 folders below it" in refuse(f"audit {models}")
+
+
+def test_the_last_line_counts(cli, models):
+    done = cli(f"audit {models}")
+    assert done.code == 0
+    last = "3 files: 1 with errors, 1 with warnings, 1 without either, 0 refused"
+    assert done.out.splitlines()[-1] == last
+    shown = cli(f"audit {models} --color always", COLUMNS="80").out
+    assert re.sub("\x1b[^m]*m", "", shown).splitlines()[-1].strip() == last
+    found = read_json(cli(f"audit {models} --json"))["models"]
+    assert [os.path.relpath(one["file"], models) for one in found] == [
+        "a/config.json",
+        "b/good/config.json",
+        "c/config.json",
+    ]
+    assert last not in cli(f"audit {models / 'a'}").out
+
+
+def test_those_that_cannot_be_used_are_counted_and_named(cli, models):
+    (models / "b" / "config.json").write_text("{")
+    (models / "e").mkdir()
+    (models / "e" / "config.json").write_text('{"model_type": "tokenizer"}')
+    done = cli(f"audit {models} --fail-on error")
+    assert done.code == 2
+    assert done.out.splitlines()[-1] == "4 files: 1 with errors, 1 with warnings, 0 without either, 2 refused"
+    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert [("b/config.json" in errors[0]), ("e/config.json" in errors[1])] == [True, True]
+    assert "2 that cannot be used (b/config.json, e/config.json)" in done.out.splitlines()[0]
+    assert cli(f"audit {models} --output all.json").code == 2
+
+
+def test_a_check_says_no(cli, models):
+    assert cli(f"audit {models} --fail-on error").code == 1
+    assert cli(f"audit {models / 'b'} --fail-on error").code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+def test_a_folder_that_cannot_be_listed_is_named(cli, models):
+    (models / "b").chmod(0)
+    done = cli(f"audit {models}")
+    (models / "b").chmod(0o700)
+    assert done.code == 2
+    assert f"{models / 'b'}: permission denied" in done.err
+
+
+def test_an_empty_folder_and_a_figure_of_many_are_refused(refuse, models, tmp_path):
+    (tmp_path / "empty" / "below").mkdir(parents=True)
+    assert "is a folder (directory) without a configuration" in refuse(f"audit {tmp_path / 'empty'}")
+    assert "--figure draws one configuration (3 are named)" in refuse(f"audit {models} --figure a.png")
+
+
+def test_one_model_below_is_told_in_full(cli, models):
+    done = cli(f"audit {models / 'b'}")
+    assert "\nhead width: 128 channels, all of them turned\n" in done.out
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_on_80_columns_the_scaling_and_the_findings_are_kept(cli, models, width):
+    for name in ("gemma-3-4b-it", "llama-4-scout-17b-16e-instruct", "deepseek-r1-distill-qwen-32b"):
+        (models / name).mkdir()
+        shutil.copy(MODELS / f"{name}.json", models / name / "config.json")
+    shown = re.sub("\x1b[^m]*m", "", cli(f"audit {models} --color always", COLUMNS=str(width)).out)
+    lines = [line.rstrip() for line in shown.splitlines()]
+    assert max(map(len, lines)) <= width
+    head = next(line.split() for line in lines if line.startswith("file "))
+    assert head[:5] == ["file", "layer", "base", "scaling", "findings"]
+    rows = [line.split() for line in lines if line.startswith("b/good ")]
+    assert rows[0][:4] == ["b/good", "all", "500000", "llama3"]
+
+
+@pytest.mark.slow
+def test_a_thousand_audits_take_three_seconds_of_processor_time():
+    """Public models, the base of each drawn anew, so that no two are alike; best of three on a shared machine."""
+    read = [json.loads(path.read_text()) for path in sorted(MODELS.glob("*.json")) if path.name != "EXPECTED.json"]
+    taken = []
+    for turn in range(3):
+        start = time.process_time()
+        for number in range(1000):
+            config = dict(read[number % len(read)])
+            if isinstance(config.get("rope_theta"), int | float):
+                config["rope_theta"] = 1e4 + 7919 * (number + turn)
+            audit_configuration(read_configuration(config, "config.json"))
+        taken.append(time.process_time() - start)
+    assert min(taken) <= 3.0, taken

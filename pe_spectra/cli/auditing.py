@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -36,9 +37,11 @@ def audit(
         return explain_code(run, explain, KINDS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
-    from pe_spectra.files.model_files import list_models
+    named = configs
+    if any(map(os.path.isdir, map(os.path.expanduser, configs))):
+        from pe_spectra.files.model_files import list_models
 
-    named, configs = configs, [name for text in configs for name in list_models(text)]
+        configs = [name for text in configs for name in list_models(text)]
     lengths = {"trained": trained, "served": served}
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")

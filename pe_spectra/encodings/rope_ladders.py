@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
 
-import numpy as np
-
-from pe_spectra.exact import CONTEXT, F64, PI, TWO_PI, compute_ratio, list_powers
+from pe_spectra.exact import CONTEXT, PI, TWO_PI, compute_ratio, list_powers
 
 _ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
 
@@ -33,18 +31,6 @@ def compute_ladder(base: float | Decimal, width: int, pairs: int | None = None) 
     '1'
     """
     return tuple(list_powers(compute_ratio(base, width), width // 2 if pairs is None else pairs))
-
-
-@lru_cache(maxsize=_KEPT)
-def round_ladder(base: float, width: int, pairs: int) -> F64:
-    """Return that ladder in float64, shape (pairs,); read-only, for many calls.
-
-    >>> round_ladder(10000.0, 4, 2).tolist()
-    [1.0, 0.01]
-    """
-    ladder = np.array([float(theta) for theta in compute_ladder(base, width, pairs)])
-    ladder.flags.writeable = False
-    return ladder
 
 
 def divide_frequencies(frequencies: Sequence[Decimal], factor: Decimal) -> tuple[Decimal, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pe_spectra.encodings import Encoding
-from pe_spectra.encodings.rope_ladders import round_ladder
+from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
 from pe_spectra.models.rotation import MANY_TURNS, TOLERANCE, TURN, AuditedPair, Rotation, mark_unseen
@@ -269,7 +269,7 @@ class LayerAudit(Result):
         """
         if self.base is None or not self.rotary_dim:
             return None
-        ladder = round_ladder(self.base, self.rotary_dim, len(self.frequencies))
+        ladder = np.array([float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))])
         return np.where(self.frequencies > 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
 
     @cached_property

@@ -272,8 +272,8 @@ def test_long_paths_lose_their_middle_on_a_terminal_only(cli, tmp_path):
     lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
     rows = [line.split() for line in lines if "/config.json " in line]
     assert [row[0] for row in rows] == [f".../{name}/config.json" for name in ("no-base", "llama", "gemma", "gemma")]
-    assert rows[0][1:] == ["all", "10000", "none", "base-defaulted"]
-    assert rows[1][1:] == ["all", "500000", "llama3"]
+    assert rows[0][1:] == ["all", "10000", "none", "base-defaulted", "warning"]
+    assert rows[1][1:] == ["all", "500000", "llama3", "ok"]
     for options in ("", "--format csv", "--json"):
         found = cli(f"{line} {options}").out
         assert all(path in found for path in paths)

@@ -8,13 +8,15 @@ import pytest
 
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.position_schemes import find_parts, tell_how_known
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.position_schemes import find_parts, find_schemes, tell_how_known
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
 from tests.models.configurations import audit, find_finding, read
 from tests.places import TESTS
 
 FOLDER = TESTS / "reference" / "transformers"
 DEFAULTS = json.loads(gzip.decompress((FOLDER / f"defaults-{NEWEST}.json.gz").read_bytes()))
+DRAWN = json.loads(gzip.decompress((FOLDER / f"schemes-{NEWEST}.json.gz").read_bytes()))
 #: What they build is in a package beside, under a name in the file: no table has it.
 BY_NAME = {"timm_backbone", "timm_wrapper", "gemma3n_vision"}
 #: As the papers of these models have them.
@@ -46,6 +48,25 @@ def name_scheme(config):
 def test_no_default_configuration_with_a_scheme_is_refused():
     assert len(DEFAULTS) > 800
     assert {name for name, config in DEFAULTS.items() if name_scheme(config) == "refused"} <= BY_NAME
+
+
+def test_sizes_are_those_of_the_real_models():
+    """With keys that were drawn when the models were built, several at once, not those that were measured."""
+    wrong, told = [], 0
+    for name, keys, kind, sizes in DRAWN:
+        (found,) = [one for one in find_schemes(Keys(keys, "config.json"), name) if one.name == kind]
+        if kind == "window-bias" and "window" in found.values:
+            has_class_token = sizes["rows"] % 4 == 0  # three more rows; squares of odd numbers are 1 more than that
+            sizes |= {"window": (round((sizes["rows"] - 3 * has_class_token) ** 0.5) + 1) // 2}
+        told += len(found.values)
+        real = {"kernel": "rows", "distances": "rows"}
+        wrong += [
+            (name, keys, size, found.values[size], sizes)
+            for size in found.values
+            if found.values[size] != sizes[real.get(size, size)]
+        ]
+    assert told > 250
+    assert not wrong
 
 
 @pytest.mark.parametrize("scheme", PUBLISHED)

@@ -46,7 +46,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "axial-tables": {"d": "d", "rows": "rows"},
         "transformer-xl": {"d": "d"},
         "shaw": {"rows": "distances"},
-        "disentangled": {"d": "d", "rows": "rows"},
+        "disentangled": {"d": "d"},  # three keys give its rows, by which of them are above 0
         "bucketed-bias": {"rows": "rows", "heads": "heads"},
         "window-bias": {"window": "window", "heads": "heads"},
         "offset-bias": {"rows": "rows", "heads": "heads"},

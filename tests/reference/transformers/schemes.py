@@ -11,7 +11,8 @@ meta device; a kind is told by the names and shapes of parameters and buffers an
 by changing one key at a time. A type without a kind in any class that could be built has an empty list: no position
 scheme was found in its classes. Types whose classes were not built are listed as such; what they have was read.
 With model_types as arguments it measures these anew and keeps what the file has of others. One core, some ten minutes.
-Beside it the default configurations of all types are frozen into defaults-VERSION.json.gz here.
+Beside it the default configurations of all types are frozen into defaults-VERSION.json.gz here, and the sizes that real
+models have with drawn keys into schemes-VERSION.json.gz.
 """
 
 import ast
@@ -22,6 +23,7 @@ import importlib
 import inspect
 import json
 import pathlib
+import random
 import re
 import signal
 import sys
@@ -403,6 +405,31 @@ def measure_release(wanted=()):
     return found
 
 
+def draw_sizes(measured, draws=3):
+    """Sizes of real models with drawn keys: [model_type, keys, kind -> sizes]; none where a draw is refused."""
+    models, configs, found = list_models(), list_default_configs(), []
+    for name, one in sorted(measured.items()):
+        facts = [fact for fact in one["has"] or () if any(isinstance(law, list) for law in _list_laws(fact))]
+        generator = random.Random(name)
+        for _ in range(draws if facts and not one.get("read") else 0):
+            fact = generator.choice(facts)
+            keys = {law[0]: law[3] * generator.randint(1, 3) for law in _list_laws(fact) if isinstance(law, list)}
+            defaults = configs[name]().to_dict()
+            keys = {key: [size] * len(defaults[key]) if isinstance(defaults[key], list) else size
+                    for key, size in keys.items()}  # fmt: skip
+            keys |= dict([fact["if"]]) if "if" in fact else {}
+            ways = ((cls, needed | keys) for needed in NEEDED for cls in find_classes(configs[name], models)[:4])
+            tried = (look(build_any(cls, configs[name], asked)).get(fact["kind"]) for cls, asked in ways)
+            model = next(filter(None, tried), None)
+            if model is not None:
+                found.append([name, keys, fact["kind"], name_sizes(model[2], model[1])])
+    return found
+
+
+def _list_laws(fact):
+    return [law for axis, law in fact.items() if axis not in ("kind", "at", "if", "unless")]
+
+
 def freeze_defaults():
     """The default configuration of every type, as its class writes it."""
     found = {}
@@ -423,6 +450,8 @@ if __name__ == "__main__":
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(measured.items()))
     text = json.dumps(head, indent=1).rstrip("\n}") + ',\n "types": {\n' + lines + "\n }\n}\n"
     file.write_text(text, encoding="utf-8")
+    drawn = gzip.compress(json.dumps(draw_sizes(measured)).encode(), mtime=0)
+    (pathlib.Path(__file__).parent / f"schemes-{name}.json.gz").write_bytes(drawn)
     frozen = gzip.compress(json.dumps(freeze_defaults()).encode(), mtime=0)
     (pathlib.Path(__file__).parent / f"defaults-{name}.json.gz").write_bytes(frozen)
     print(f"{len(measured)} types, {sum(one['has'] is None for one in measured.values())} not built")

@@ -142,17 +142,25 @@ def test_ends_that_are_published(scaling):
 
 
 def test_ends_in_the_wrong_order_in_a_gguf_file():
-    keys = {"general.architecture": "qwen2", "qwen2.context_length": 32768, "qwen2.embedding_length": 4096}
-    keys |= {"qwen2.attention.head_count": 32, "qwen2.rope.freq_base": 1e6}
-    keys |= {"qwen2.rope.scaling.type": "yarn", "qwen2.rope.scaling.factor": 4.0}
-    keys |= {"qwen2.rope.scaling.original_context_length": 8192, "qwen2.rope.scaling.yarn_beta_fast": 1.0}
-    keys |= {"qwen2.rope.scaling.yarn_beta_slow": 32.0}
+    keys = {"general.architecture": "mistral3", "mistral3.context_length": 32768, "mistral3.embedding_length": 4096}
+    keys |= {"mistral3.attention.head_count": 32, "mistral3.rope.freq_base": 1e6}
+    keys |= {"mistral3.rope.scaling.type": "yarn", "mistral3.rope.scaling.factor": 4.0}
+    keys |= {"mistral3.rope.scaling.original_context_length": 8192, "mistral3.rope.scaling.yarn_beta_fast": 1.0}
+    keys |= {"mistral3.rope.scaling.yarn_beta_slow": 32.0}
     found = audit_configuration(read_gguf_configuration(keys, {}, "m.gguf"))
     (finding,) = find(found, "scaling-order")
     assert "there is no ramp" in finding.message
     plain = 1e6 ** (-np.arange(64) / 64)
     kept = np.arange(64) <= np.floor(64 * np.log(8192 / (2 * np.pi)) / np.log(1e6))
     np.testing.assert_allclose(found.layers[0].frequencies, np.where(kept, plain, plain / 4), rtol=1e-13)
+
+
+def test_the_ends_of_most_gguf_files_are_not_read():
+    """Of all architectures grok and mistral3 alone look for the keys of yarn's betas."""
+    keys = {"general.architecture": "qwen2", "qwen2.embedding_length": 4096, "qwen2.attention.head_count": 32}
+    keys |= {"qwen2.rope.scaling.type": "yarn", "qwen2.rope.scaling.factor": 4.0, "qwen2.context_length": 32768}
+    found = read_gguf_configuration({**keys, "qwen2.rope.scaling.yarn_beta_fast": 1.0}, {}, "m.gguf")
+    assert found.layers == read_gguf_configuration(keys, {}, "m.gguf").layers
 
 
 @pytest.mark.parametrize("kind", ["linear", "dynamic"])

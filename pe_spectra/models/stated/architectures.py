@@ -59,6 +59,10 @@ UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "
 UNTURNED_FOURTH = frozenset(("smollm3",))
 #: `rope.scaling.finetuned` says whether anything is turned.
 SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
+#: Alone read the keys of yarn's betas; others have 32 and 1 whatever the file says.
+READ_BETAS = frozenset(("grok", "mistral3"))
+#: Alone read the key of yarn's multiplier of logarithms (mscale_all_dim).
+READ_MULTIPLIER = frozenset(("deepseek2", "deepseek32", "mistral3", "mistral4"))
 #: beta_fast where no key gives another.
 BETA_FAST = {"grok": 8.0}
 

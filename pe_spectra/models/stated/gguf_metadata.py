@@ -207,11 +207,13 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     original = keys.find_integer("rope.scaling.original_context_length") or length
     if original is not None:
         values["original_max_position_embeddings"] = float(original)
-    fast = keys.find_number("rope.scaling.yarn_beta_fast") or architectures.BETA_FAST.get(name)
-    slow = keys.find_number("rope.scaling.yarn_beta_slow")
-    values.update({key: value for key, value in (("beta_fast", fast), ("beta_slow", slow)) if value is not None})
+    fast, slow = (keys.find_number(f"rope.scaling.yarn_beta_{end}") for end in ("fast", "slow"))
+    if name in architectures.READ_BETAS:
+        betas = {"beta_fast": fast or architectures.BETA_FAST.get(name), "beta_slow": slow}
+        values.update({key: value for key, value in betas.items() if value is not None})
     mscales: tuple[float, ...] = ()
-    if scale := keys.find_number("rope.scaling.yarn_log_multiplier", zero=True):
+    scale = keys.find_number("rope.scaling.yarn_log_multiplier", zero=True)
+    if scale and name in architectures.READ_MULTIPLIER:
         # what converters write for latent attention has the 0.1 of the formula in it
         scale = round(scale / 0.1, 6) if "attention.kv_lora_rank" in keys else scale
         mscales = (scale if name == "deepseek2" else 1.0, scale)

@@ -13,6 +13,7 @@ from pe_spectra.models.lengths.proposals import RECOMMENDED, WAYS
 from pe_spectra.models.lengths.rewriting import GENERATIONS, write_block, write_length
 from pe_spectra.models.stacks import find_stack
 from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.statement import SCHEMES, Configuration
 from tests.places import MODELS
 from tests.refusing import catch
 
@@ -151,6 +152,12 @@ def test_a_trained_length_goes_before_that_of_the_file():
 )
 def test_what_cannot_be_lengthened(config, words):
     assert words in catch(plan, config, 1024, after="")
+
+
+@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme != "rotary"])
+def test_every_other_scheme_is_refused_in_words(scheme):
+    told = catch(plan_lengthening, Configuration(path="config.json", scheme=scheme), {}, target=64)
+    assert told.startswith("config.json: has no rotation to lengthen: ")
 
 
 def test_of_several_rotations_that_see_all_positions_none_is_chosen():

@@ -48,7 +48,11 @@ def list_turned(configuration: Configuration, trained: int | None) -> list[Layer
     """
     path = configuration.path
     if configuration.scheme != "rotary":
-        raise FileError(path, f"has no rotation to lengthen: {_WITHOUT_ROTATION[configuration.scheme]}")
+        scheme = configuration.scheme
+        why = _WITHOUT_ROTATION.get(
+            scheme, f"its positional encoding is {scheme}, and the ways are for ladders of text"
+        )
+        raise FileError(path, f"has no rotation to lengthen: {why}")
     turned = [one for one in build_layers(configuration, trained=trained) if one.statement.turns]
     if not turned:
         raise FileError(path, "has no rotation to lengthen: no layer is turned")

@@ -22,7 +22,7 @@ from pe_spectra.encodings import (
 )
 from pe_spectra.encodings.codes import find_codes, list_places
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, sin_cos
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
@@ -38,7 +38,7 @@ class Exported(ReadOnly):
     Attributes
     ----------
     encoding : where it is from.
-    what : "table", "frequencies", "kernel" or "bias".
+    what : "table", "frequencies", "kernel", "bias" or "cos-sin".
     index_name : what a row stands for: "position", "lag" or "index".
     index : (rows,) the positions, lags or numbers of the rows.
     columns : a name for each column.
@@ -70,6 +70,7 @@ def list_exports(encoding: Encoding) -> tuple[str, ...]:
         "frequencies": isinstance(encoding, HasFrequencies),
         "kernel": isinstance(encoding, HasTable | HasKernel | HasBias | HasBiasMap | HasLagTable)
         and encoding.shape is None,
+        "cos-sin": isinstance(encoding, HasFrequencies) and encoding.family == "rotary" and encoding.shape is None,
     }
     return tuple(name for name, there in has.items() if there)
 
@@ -83,7 +84,9 @@ def export_encoding(
     ----------
     what : "table" (a row for each position, or lag), "frequencies" (frequency, mass, phase), "kernel" or
         "bias" (a row for each lag, of either sign where both occur, and a column for each head; a bias
-        that is not a function of the lag has a row for each query and a column for each head and key).
+        that is not a function of the lag has a row for each query and a column for each head and key), or
+        "cos-sin" (of a rotation a row for each position: the cosines of all channels, then the sines, as its
+        layout pairs them, times its attention scaling).
         Default the first that it has.
     length : number of positions; default all rows of a table, else 80 (256 for encodings of lags).
     positions : real positions, for the table of an encoding that takes them.
@@ -110,7 +113,11 @@ def export_encoding(
         found = encoding.frequencies()
         values = np.stack([found.values, found.masses, found.phases], axis=1)
         return _build(encoding, chosen, "index", np.arange(len(values)), ("frequency", "mass", "phase"), values)
-    size, codes = check_length(encoding, length), find_codes(encoding)
+    size = check_length(encoding, length)
+    if chosen == "cos-sin" and isinstance(encoding, HasFrequencies):
+        columns, values = _list_waves(encoding, size)
+        return _build(encoding, chosen, "position", np.arange(size), columns, values)
+    codes = find_codes(encoding)
     if chosen == "bias" and isinstance(encoding, HasBiasMap):
         maps = encoding.bias_map(size)
         names = tuple(f"head{h}key{k}" for h in range(len(maps)) for k in range(size))
@@ -152,6 +159,8 @@ def count_exported(encoding: Encoding, what: str | None, length: int) -> int:
         return 3 * width
     if chosen == "bias" and not isinstance(encoding, HasBias):
         return encoding.kernel_count * length * length
+    if chosen == "cos-sin":
+        return 2 * width * length
     rows = 2 * length - 1 if _has_two_sides(encoding) else length
     return rows * (width if chosen == "table" else encoding.kernel_count)
 
@@ -221,6 +230,16 @@ def _build(
 ) -> Exported:
     names = columns if isinstance(columns, tuple) else tuple(f"{columns}{i}" for i in range(values.shape[1]))
     return Exported(encoding=encoding, what=what, index_name=index_name, index=index, columns=names, values=values)
+
+
+def _list_waves(encoding: HasFrequencies, size: int) -> tuple[tuple[str, ...], F64]:
+    """Names and values of the cosines and sines of a rotation, as models cache them: each pair twice, in its layout."""
+    found = encoding.frequencies()
+    sines, cosines = sin_cos(np.stack([found.values, found.low, np.zeros(len(found.values))]), np.arange(size))
+    interleaved = getattr(encoding, "layout", "half") == "interleaved"
+    order = np.arange(len(found.values)).repeat(2) if interleaved else np.tile(np.arange(len(found.values)), 2)
+    columns = tuple(f"{name}{i}" for name in ("cos", "sin") for i in range(len(order)))
+    return columns, found.amplitude * np.hstack([cosines[:, order], sines[:, order]])
 
 
 def _has_two_sides(encoding: Encoding) -> bool:

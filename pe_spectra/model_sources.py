@@ -22,6 +22,8 @@ from pe_spectra.wording import count
 
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
 _AXES = (1, 2, 3)
+#: Columns of frequencies as `export` writes them.
+_EXPORTED = ("frequency", "mass", "phase")
 #: Ends of the names that implementations give them; of a pair, cosines and sines.
 _SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache", "freqs_cis")
 _PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
@@ -214,7 +216,17 @@ def _take_table(values: F64) -> F64 | None:
     return values.reshape(shape) if len(shape) == 2 else None
 
 
+def _take_exported(values: F64) -> F64:
+    """Take the frequencies of what `export --what frequencies` wrote, beside masses of 1 and phases of 0."""
+    is_list = values.ndim == 2 and values.shape[1] == len(_EXPORTED)
+    if is_list and (values[:, 1] == 1).all() and not values[:, 2].any():
+        return values[:, 0].copy()
+    return values
+
+
 def _recognise(first: FileArray, second: FileArray | None, dtype: str | None) -> Dump:
+    if second is None:
+        first = replace(first, values=_take_exported(first.values))
     # a list in a .csv file is a table of one column or one row; a cache may have an axis for a batch of 1
     if second is None and sum(size != 1 for size in first.values.shape) <= 1:
         return read_inverse_frequencies(first.values, dtype)

@@ -35,7 +35,7 @@ OUTCOME_CELLS: dict[str, bool | str | None] = {
 AXES = ("vertical", "horizontal")
 FAMILIES = ("absolute", "rotary", "relative", "temporal", "structural", "learned", "combined")
 #: What can be exported of an encoding, in the order in which one is chosen.
-EXPORTED = ("table", "frequencies", "kernel", "bias")
+EXPORTED = ("table", "frequencies", "kernel", "bias", "cos-sin")
 
 # --------------------------------------------------------------------- spectra
 

@@ -12,6 +12,7 @@ from pe_spectra.cli.subject import Subject, check_work, read_times
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.numbers import Choice
+from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:
@@ -123,16 +124,18 @@ def export(
     method: str,
     align_corners: bool,
 ) -> Outcome:
-    """Export the table, frequencies, kernel or bias of an encoding.
+    """Export the table, frequencies, kernel, bias, or cosines and sines of an encoding.
 
     A table has a row for each position, a kernel or bias one for each lag and a column for each
-    head, frequencies a row each (frequency, mass, phase). With --resize the table is interpolated,
-    and special rows before the positions are kept.
+    head, frequencies a row each (frequency, mass, phase). `diff` reads frequencies and cos-sin, as
+    of a model's config.json, which --length serves. With --resize the table is interpolated, and
+    special rows before the positions are kept.
     """  # fmt: skip
     place = _read_place(output)
     new = _read_resizing(subject, what, resize, method, align_corners)
     subject.refuse_length()
     (encoding,) = replace(subject, positions=None).build()
+    encoding = _serve(encoding, subject) if what in ("frequencies", "cos-sin") else encoding
     from pe_spectra.export import encode_exported, write_lines
 
     is_text = place is None or place.suffix.lower() in (".csv", ".tsv")
@@ -148,6 +151,17 @@ def export(
     data = encode_exported(found, place.suffix.lower())
     written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
     return Outcome(messages=(*notes, *written), files={place: data})
+
+
+def _serve(encoding: Encoding, subject: Subject) -> Encoding:
+    """Of a configuration whose scaling goes by the length, take --length for the one that is served."""
+    from pe_spectra.encodings.rotary import Rope
+
+    (text,) = subject.encoding or [""]
+    if subject.length is None or not isinstance(encoding, Rope) or encoding.served is None:
+        return encoding
+    # what a SPEC says is served stays
+    return replace(encoding, served=max(2, subject.length)) if isinstance(parse_spec(text), FileSpec) else encoding
 
 
 def _read_resizing(

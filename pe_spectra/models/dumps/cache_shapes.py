@@ -18,6 +18,10 @@ ACCEPTED_WAVES = (
 )
 
 
+#: Share by which squares of radii differ at most, more than rounding to bfloat16 leaves.
+_ROUND = 0.05
+
+
 class CacheWaves(NamedTuple):
     """Cosines and sines of each pair once, (S, P), seen where they lie.
 
@@ -93,17 +97,29 @@ def _split(values: np.ndarray) -> CacheWaves:
     if width % 2 or width == 0:
         raise InputError("one array of cosines and sines has an even width", f"{width} columns", ACCEPTED_WAVES)
     ways = split_in_two(values)
+    doubled = _undouble_columns(*_put_cosines_first(*ways["half"])[:2])
+    if doubled.layout == "interleaved" and _lie_on_circle(doubled):  # cosines and then sines, each of them twice
+        return doubled
     if width > 2 and any(np.array_equal(*both) for both in ways.values()):
         raise InputError("the cache has one of cosines and sines", "every column is there twice", ACCEPTED_WAVES)
     layout = min(ways, key=lambda way: _measure_spread(*ways[way]))
     cosine, sine = ways[layout]
-    # the cosine of a slow pair is near the radius, its sine near 0
-    sines_first = False
-    if np.abs(cosine[0]).sum() < np.abs(sine[0]).sum():
-        cosine, sine, sines_first = sine, cosine, True
+    cosine, sine, sines_first = _put_cosines_first(cosine, sine)
     if layout == "half" and (found := _undouble_columns(cosine, sine)).layout is not None:
         return found
     return CacheWaves(cosine, sine, None, arrangement=Arrangement(layout == "interleaved", sines_first))
+
+
+def _put_cosines_first(first: F64, second: F64) -> tuple[F64, F64, bool]:
+    """Tell cosines from sines: the cosine of a slow pair is near the radius, its sine near 0."""
+    sines_first = bool(np.abs(first[0]).sum() < np.abs(second[0]).sum())
+    return (second, first, True) if sines_first else (first, second, False)
+
+
+def _lie_on_circle(waves: CacheWaves) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = waves.cosines[:512] ** 2 + waves.sines[:512] ** 2
+        return bool(np.ptp(square) <= _ROUND * square.max())
 
 
 def _measure_spread(cosine: F64, sine: F64) -> float:

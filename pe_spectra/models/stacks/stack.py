@@ -84,6 +84,8 @@ class Stack:
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
     release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
+    #: what a model's class took in that release in place of what it takes in the newest one
+    restate: Callable[[Configuration, LayerStatement], LayerStatement] | None = None
     #: which keys of a layer it reads, and what is to be said about others
     choose: Callable[[LayerStatement], tuple[RotaryBlock, tuple[str, ...]]] = choose_block
     begin: tuple[Step, ...] = ()  #: what is done before a scaling is read
@@ -143,6 +145,7 @@ class Stack:
         return allocated if allocated is not None and self.goes_by_allocation(layer) else served
 
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+        layer = layer if self.restate is None else self.restate(configuration, layer)
         block, notes = drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
         refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()

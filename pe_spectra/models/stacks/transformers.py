@@ -12,7 +12,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.known_models import find_known
-from pe_spectra.models.stated.statement import NEWEST, NO_BLOCK, OLDER, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import NEWEST, NO_BLOCK, OLDER, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.wording import write_number
 
 _FIVE, _LAST = f"transformers {NEWEST}", f"transformers {OLDER}"
@@ -184,6 +184,22 @@ FIVE = Stack(
 # --------------------------------------------------------------------- transformers 4
 
 
+def _restate(configuration: Configuration, layer: LayerStatement) -> LayerStatement:
+    """Put what the class took in that release in place of what it takes in the newest."""
+    older, newest = (find_known(configuration.model, release) for release in (OLDER, NEWEST))
+    is_local = layer.default_base == newest.local_base
+    base = older.local_base if is_local else older.default_base if layer.default_base == newest.default_base else None
+    stated = layer.older
+    if stated is not None and newest.base_key != older.base_key:
+        stated = replace(stated, base=None, base_key="", base_beside=None)
+    return replace(
+        layer,
+        default_base=layer.default_base if base is None else base,
+        older=stated,
+        blocks_ignored=layer.blocks_ignored or not older.reads_blocks,
+    )
+
+
 def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     newer, older = layer.newer, layer.older
     if newer is not None and newer.where.startswith(_BY_CLASS) and (older is None or not older.where):
@@ -212,6 +228,12 @@ def _read_as_written(block: RotaryBlock) -> RotaryBlock:
     return replace(block, base=base, base_key=key, kind=block.type_inside or block.kind, values=values)
 
 
+def _note_elsewhere(found: Description) -> None:
+    key = find_known(found.configuration.model, OLDER).base_key
+    if "." in key:
+        found.notes.append(f"the class of {_LAST} takes its base from {key}, which is not looked for here")
+
+
 def _choose_share(found: Description) -> None:
     """Take the share beside rope_parameters, or that of the class where the one that is stated is in it."""
     layer, share = found.layer, found.layer.share_beside
@@ -235,13 +257,15 @@ FOUR = Stack(
     title=_LAST,
     package="transformers",
     version=OLDER,
-    date="2026-11-24",
+    date="2026-11-28",
+    how="measured",
     source=f"huggingface/{_LAST}, {_FILE}",
     reader=_LAST,
     kinds=KINDS[:-1],
     release=NEWEST,
     choose=_choose_older,
-    begin=(_choose_share, _round_up),
+    restate=_restate,
+    begin=(_note_elsewhere, _choose_share, _round_up),
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,

@@ -14,7 +14,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST
+from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]
@@ -145,6 +145,8 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     >>> find_known("gemma3").default_base, find_known("gpt2").is_known
     (1000000.0, False)
     """
+    if release == OLDER:  # whose table has what differs from the newest alone
+        return find_known(model_type, silent=silent)._replace(**load_table(release)["classes"].get(model_type, {}))
     table = load_table(release)
     listed = table["parts"].get(model_type, (model_type,))
     *parts, name = (one for one in listed if isinstance(one, str))

@@ -1,8 +1,9 @@
 """Draw configurations of every rotary class by rule, and freeze what an installed transformers computes of them.
 
-    ENV/bin/python tests/reference/transformers/draw.py
+    ENV/bin/python tests/reference/transformers/draw.py [--each CHANGES] [--output FILE] [MODEL_TYPE ...]
 
-in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file. Each configuration is a
+in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file, of every class where no
+model_types are named (4.57.6: with --each 5, of those that its file has). Each configuration is a
 model_type with one or two things changed, drawn from a generator whose seed is SEED and the model_type: the base
 under one of its names, the width of a head, the share, a scaling with drawn factors in older or newer keys, the types
 of layers, a nested block. The result is what the real rotary modules have (real_modules.py): for each layer type the
@@ -10,6 +11,7 @@ number of frequencies, six of them, and the attention factor, in the fewest deci
 float32; or the error that the class raises.
 """
 
+import argparse
 import gzip
 import json
 import random
@@ -111,11 +113,11 @@ def draw_length(draw, config):
 WAYS = (draw_base, draw_width, draw_share, draw_scaling, draw_scaling, draw_types)
 
 
-def draw_configurations(model, config):
+def draw_configurations(model, config, each=EACH):
     """The configurations of one class: its defaults, each change by itself, and two at once."""
     draw = random.Random(f"{SEED} {model}")
     yield {}
-    for index in range(EACH):
+    for index in range(each):
         found = WAYS[index](draw, config) if index < len(WAYS) else {}
         if index >= len(WAYS):
             for way in draw.sample(WAYS, 2):
@@ -160,28 +162,36 @@ def simplify(value):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--each", type=int, default=EACH)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("models", nargs="*")
+    asked_for = parser.parse_args()
     release, cases = Release(), []
     for model, cls in sorted(release.list_classes().items()):
+        if asked_for.models and model not in asked_for.models:
+            continue
         base = compute(release, cls, {"model_type": model}, None)
         default = cls.from_dict({}) if "error" not in base else None
         if not base or (default is None and not release.ways.get(cls)):
             continue
         config = find_text_part(default) if default is not None else cls
         whole = default is not None and config is not default
-        for found in draw_configurations(model, config):
+        for index, found in enumerate(draw_configurations(model, config, asked_for.each)):
             name = next((key for key in ("text_config", "thinker_config", "decoder")
                          if whole and isinstance(getattr(default, key, None), type(config))), None)  # fmt: skip
             if whole and name is None:
                 continue
             keys = {"model_type": model} | ({name: found} if whole and found else found)
-            asked = draw_asked(random.Random(f"{SEED} {model} {len(cases)}"), found)
+            asked = draw_asked(random.Random(f"{SEED} {model} {index}"), found)
             result = compute(release, cls, keys, asked)
             cases.append([keys, asked, result])
         print(model, len(cases), file=sys.stderr)
-    head = {"transformers": version("transformers"), "seed": SEED, "written by": "tests/reference/transformers/draw.py"}
+    head = {"transformers": version("transformers"), "seed": SEED, "each": asked_for.each}
+    head |= {"written by": "tests/reference/transformers/draw.py"}
     lines = [json.dumps(case, separators=(",", ":")) for case in cases]
     text = f'{{"header": {json.dumps(head)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name(f"drawn-{head['transformers']}.json.gz")
+    path = asked_for.output or Path(__file__).with_name(f"drawn-{head['transformers']}.json.gz")
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path.name}: {len(cases)} cases, {path.stat().st_size} bytes")
 

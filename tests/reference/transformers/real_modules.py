@@ -32,7 +32,7 @@ def _give_up(*_):
     raise TimeoutError
 
 
-signal.signal(signal.SIGALRM, _give_up)
+signal.signal(signal.SIGPROF, _give_up)
 #: Sizes that no angle depends on.
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
@@ -45,7 +45,8 @@ SWITCHES = (*SWITCHES, {"position_embeddings_type": "rotary"}, {"use_mem_rope": 
 ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal")
 #: Models as other code imports them go before those with a head.
 ORDER = ("Model", "Encoder", "Decoder", "Transformer", "ForCausalLM")
-#: Seconds for a model; some widths make tables for whole waves of sound, and what takes longer counts as refused.
+#: Seconds of processor time for a model; some widths make tables for whole waves of sound, and what takes longer
+#: counts as refused.
 PATIENCE = 20
 #: The rotary modules that were built since it was last emptied.
 BUILT = []
@@ -117,10 +118,10 @@ class Release:
         way = self.ways[wanted]
         if way is None:
             return {}
-        signal.alarm(PATIENCE)
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         with torch.device("meta"):
             model = way(config)
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         named = {id(module): name for name, module in model.named_modules()}
         return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
 

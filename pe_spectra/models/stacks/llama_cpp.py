@@ -34,13 +34,15 @@ from pe_spectra.wording import write_number
 _VERSION, _COMMIT = "0.3.36", "0c1e57098"
 #: Models that were not run whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1); others have (i, i + D/2).
 _NORMAL = frozenset((
-    "llama4", "llama4_text", "mllama_text_model", "mistral3", "mistral4", "ministral", "ministral3", "cohere2",
-    "cohere2_moe", "deepseek", "deepseek_v32", "kimi_k2", "granitemoeshared", "granitemoehybrid", "chameleon",
-    "baichuan", "internlm", "internlm3", "xverse", "arctic", "chatglm", "glm_moe_dsa", "ernie4_5_moe", "llada",
-    "nanbeige", "bailing_moe", "yi", "aquila",
+    "llama4", "llama4_text", "mllama_text_model", "mistral3", "mistral4", "ministral3", "cohere2", "cohere2_moe",
+    "granitemoehybrid", "chameleon", "baichuan", "internlm", "arctic", "chatglm", "glm_moe_dsa", "llada", "nanbeige",
+    "yi", "aquila",
 ))  # fmt: skip
-#: What a yarn model of Mistral's has that was not run: mscale is taken to be 1, and betas are read.
-_OF_MISTRAL = {"mscale": "one", "reads_betas": True}
+#: What yarn has in models that were not run, by the code of their architectures.
+_BY_CODE: Mapping[str, Mapping[str, Any]] = {
+    "ministral3": {"mscale": "one", "reads_betas": True},
+    "mistral4": {"mscale": "one"},
+}
 #: Llama 3's original length, which the converter takes where none is stated.
 _LLAMA3_LENGTH = 8192
 #: What yarn's ramp has where no key is read.
@@ -79,7 +81,7 @@ def load_readings() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _find_readings(model: str) -> Mapping[str, Any]:
-    return load_readings().get(model, _OF_MISTRAL if model.startswith(("ministral3", "mistral4")) else {})
+    return load_readings().get(model, _BY_CODE.get(model, {}))
 
 
 def _choose_layout(found: Description) -> None:
@@ -278,7 +280,7 @@ LLAMA_CPP = Stack(
     package="llama-cpp-python",
     title=f"llama.cpp {_COMMIT} with its converter, as in llama-cpp-python {_VERSION}",
     version=_VERSION,
-    date="2026-11-27",
+    date="2026-11-28",
     how="measured",
     source=f"ggml-org/llama.cpp {_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "
     "ggml/src/ggml-cpu/ops.cpp",

@@ -29,10 +29,10 @@ import numpy as np
 from conversion.base import ModelBase
 
 #: How many configurations are drawn.
-COUNT = 260
+COUNT = 300
 HERE = pathlib.Path(__file__).parent
 TABLE = HERE.parents[2] / "pe_spectra" / "models" / "measured"
-#: The architecture of each model_type, as the files have it.
+#: The architecture of each model_type, as the files have it; none whose first layer is scaled otherwise than others.
 MODELS = {
     "llama": "LlamaForCausalLM", "mistral": "MistralForCausalLM", "mixtral": "MixtralForCausalLM",
     "qwen2": "Qwen2ForCausalLM", "qwen2_moe": "Qwen2MoeForCausalLM", "qwen3": "Qwen3ForCausalLM",
@@ -48,7 +48,11 @@ MODELS = {
     "bitnet": "BitNetForCausalLM", "glm4_moe": "Glm4MoeForCausalLM",
     "minicpm": "MiniCPMForCausalLM", "dots1": "Dots1ForCausalLM",
     "exaone4": "Exaone4ForCausalLM", "olmo2": "Olmo2ForCausalLM", "gemma2": "Gemma2ForCausalLM",
-    "lfm2": "Lfm2ForCausalLM",
+    "lfm2": "Lfm2ForCausalLM", "kimi_k2": "DeepseekV3ForCausalLM", "deepseek_v32": "DeepseekV32ForCausalLM",
+    "granitemoeshared": "GraniteMoeSharedForCausalLM", "ernie4_5_moe": "Ernie4_5_MoeForCausalLM",
+    "internlm3": "InternLM3ForCausalLM", "xverse": "XverseForCausalLM", "orion": "OrionForCausalLM",
+    "falcon": "FalconForCausalLM", "deepseek": "DeepseekForCausalLM",
+    "ministral": "MistralForCausalLM", "bailing_moe": "BailingMoeForCausalLM",
 }  # fmt: skip
 #: What converters and the library ask for besides; small, since no weight is looked at.
 SMALL = {
@@ -62,6 +66,7 @@ SMALL = {
     "mlp_only_layers": [], "logits_scaling": 1.0, "residual_multiplier": 1.0, "embedding_multiplier": 1.0,
     "attention_multiplier": 0.1, "logit_scale": 0.1, "scale_emb": 1.0, "scale_depth": 1.0, "dim_model_base": 32,
     "attention_bias": False, "tie_word_embeddings": True, "scoring_func": "sigmoid", "activation_function": "silu",
+    "index_n_heads": 2, "index_head_dim": 64, "index_topk": 16, "num_shared_experts": 1,
 }  # fmt: skip
 
 
@@ -71,7 +76,7 @@ SMALL = {
 def make(model, head, base, length, **others):
     """A configuration in the older keys; of latent attention the part that is turned has the width."""
     found = {"model_type": model, "hidden_size": 2 * head, "num_attention_heads": 2, "head_dim": head}
-    if model.startswith("deepseek"):
+    if model.startswith(("deepseek_v", "kimi")):
         found["qk_rope_head_dim"] = head
     if model == "gpt_neox":
         found |= {"rotary_emb_base": base, "rotary_pct": 1.0}
@@ -158,9 +163,9 @@ def read(answer, extra, said=""):
     if answer["failed"] or unused:
         words = answer["failed"] or f"{unused} is in no model of the library"
         return {"refused": f"library: {words} {said}"[:150].strip()}
-    if not answer["rotations"]:
+    if all("indexer" in one["name"] for one in answer["rotations"]):
         return {"refused": "library: nothing is turned"}
-    node = answer["rotations"][0]
+    node = next(one for one in answer["rotations"] if "indexer" not in one["name"])
     cosines, pairs = {}, {}
     for row, column, value in node["entries"]:  # row is turned to columns
         if row == column:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from pe_spectra.wording import count, write_at_most, write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
 _SCANNED = 1 << 20
+#: Kept, for in a folder of models many have the same frequencies.
+_find_lag = lru_cache(maxsize=64)(find_first_negative_lag)
 #: Published models reach up to 38 times the first negative lag (Mistral Nemo); this is beyond.
 _FAR = 64
 #: What rounding may take off a quotient that is an integer.
@@ -146,7 +149,7 @@ def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
         return
     reach = layer.limit(layer.served_length)
     limit = min(reach, _SCANNED // len(turning))
-    lag = find_first_negative_lag([Decimal(theta) for theta in turning.tolist()], limit)
+    lag = _find_lag(tuple(map(Decimal, turning.tolist())), limit)
     if lag is None or lag >= reach:  # positions 0 .. reach - 1 have no longer lag than reach - 1
         return
     far = reach > _FAR * lag

@@ -15,7 +15,15 @@ from pe_spectra.quantities import Result, quantity
 from pe_spectra.vocabulary import LEVELS, RANKS
 from pe_spectra.wording import count, join
 
-VERDICTS = Verdicts({"none-differs": "ok", "undecided": "note", "some-differ": "warning", "some-break": "error"})
+VERDICTS = Verdicts(
+    {
+        "none-differs": "ok",
+        "undecided": "note",
+        "some-differ": "warning",
+        "some-break": "error",
+        "unusable-files": "warning",
+    }
+)
 #: Codes of single comparisons: a part is unknown, all frequencies are, a phase breaks.
 _AS_KNOWN, _UNDECIDED, _BREAKS = "same-as-known", "undecided", "breaks"
 
@@ -141,7 +149,12 @@ def _judge(rows: Sequence[Compared], against: Sequence[str]) -> Verdict:
     if breaking:
         first = breaking[0]
         said[-1 if not groups["not comparable"] else -2] += f" ({first.file} from position {first.first_position:,} on)"
-    codes = {"breaking": "some-break", "different": "some-differ", "not decided": "undecided"}
+    codes = {
+        "breaking": "some-break",
+        "different": "some-differ",
+        "not comparable": "unusable-files",
+        "not decided": "undecided",
+    }
     code = next((code for what, code in codes.items() if groups[what]), "none-differs")
     how = "against" if len(against) == 1 else "as read by"
     return VERDICTS.say(code, f"Of {count(len(rows), 'file')} {how} {join(list(against))}: {join(said)}.")

@@ -75,6 +75,9 @@ def test_a_file_that_cannot_be_compared_is_a_line(cli, refuse, diff_files):
     ]
     assert "missing.json" in rows[1]["error"]
     assert len(read_csv(cli(f"{line} --format csv").out)) == 2
+    # a file that nobody could read does not go as one that is the same
+    verdict = json.loads(cli(f"diff {THREE_ONE} missing.json {THREE_ONE} --json").out)["verdict"]
+    assert (verdict["code"], verdict["level"]) == ("unusable-files", "warning")
     # what was asked for as a file is whole, or not there
     done = cli(f"{line} --output all.json")
     assert (done.code, done.out) == (2, "")

@@ -77,7 +77,7 @@ class Stack:
     package: str = ""  #: what it is installed as, by pip; empty where it is not
     version: str = ""  #: of the release; empty where there are none
     date: str = ""  #: when it was measured or read
-    how: str = "read"  #: or "measured": how it is known
+    how: str = "read"  #: "measured", "measured in part" or "read": how it is known
     source: str  #: the files that were read, with version or commit
     reader: str  #: what messages call it
     kinds: tuple[str, ...]  #: every rope_type that it knows

@@ -33,6 +33,18 @@ def _give_up(*_):
 
 
 signal.signal(signal.SIGPROF, _give_up)
+
+
+@contextlib.contextmanager
+def be_patient(seconds):
+    """Raise TimeoutError in what takes longer; processor time, so that a busy machine refuses nothing."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 #: Sizes that no angle depends on.
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
@@ -118,10 +130,8 @@ class Release:
         way = self.ways[wanted]
         if way is None:
             return {}
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
-        with torch.device("meta"):
+        with be_patient(PATIENCE), torch.device("meta"):
             model = way(config)
-        signal.setitimer(signal.ITIMER_PROF, 0)
         named = {id(module): name for name, module in model.named_modules()}
         return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
 

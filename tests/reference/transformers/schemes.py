@@ -25,14 +25,13 @@ import json
 import pathlib
 import random
 import re
-import signal
 import sys
 import textwrap
 from importlib.metadata import version
 
 import torch
 import transformers
-from real_modules import find_config, rank
+from real_modules import be_patient, find_config, rank
 from tables import FOLDER, PATIENCE, build, list_models
 from torch import nn
 from transformers.configuration_utils import PretrainedConfig
@@ -189,10 +188,8 @@ def build_any(cls, of, keys):
     """The model with one layer, else as it is; None where it is refused."""
     model = build(cls, of, keys)
     if model is None:
-        signal.alarm(PATIENCE)
-        with contextlib.suppress(Exception), torch.device("meta"):
+        with contextlib.suppress(Exception), be_patient(PATIENCE), torch.device("meta"):
             model = cls(of.from_dict(dict(keys)))
-        signal.alarm(0)
     return model
 
 

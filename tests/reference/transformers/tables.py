@@ -20,13 +20,12 @@ import json
 import pathlib
 import random
 import re
-import signal
 import sys
 from importlib.metadata import version
 
 import torch
 import transformers
-from real_modules import find_config, rank
+from real_modules import be_patient, find_config, rank
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from transformers import PreTrainedModel
@@ -61,8 +60,7 @@ def list_models():
 
 def build(cls, of, keys, device="meta"):
     """The model of a configuration with these keys, of one layer and few words; None where it is refused."""
-    signal.alarm(PATIENCE)
-    try:
+    with contextlib.suppress(Exception), be_patient(PATIENCE):
         config = of.from_dict(dict(keys))
         for key in LAYERS:
             if isinstance(getattr(config, key, None), int):
@@ -71,10 +69,7 @@ def build(cls, of, keys, device="meta"):
             config.vocab_size = max(64, (getattr(config, "pad_token_id", 0) or 0) + 1)
         with torch.device(device):
             return cls(config).eval()
-    except Exception:
-        return None
-    finally:
-        signal.alarm(0)
+    return None
 
 
 def list_tables(model):
@@ -176,10 +171,8 @@ def watch(cls, of, keys):
     with Watch(list_tables(model)) as seen, torch.no_grad():
         for given in ({"input_ids": words}, {"input_ids": words, "decoder_input_ids": words},
                       {**sound, "decoder_input_ids": words}):  # fmt: skip
-            signal.alarm(PATIENCE)
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception), be_patient(PATIENCE):
                 model(**given)
-            signal.alarm(0)
     return seen.first
 
 

@@ -38,7 +38,8 @@ def find_gravest(findings: Sequence[Finding]) -> Finding | None:
 
 def _find_main(audit: ModelAudit) -> LayerAudit:
     """The layer type that a sentence is about: full attention, else the one that sees farthest."""
-    turned = [layer for layer in audit.layers if layer.rotation is not None]
+    own = _list_own(audit)
+    turned = [layer for layer in own if layer.rotation is not None]
     full = [layer for layer in turned if layer.name == _FULL]
     if full or not turned:
         return full[0] if full else audit.layers[0]
@@ -56,6 +57,7 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
 
 def _judge_one(audit: ModelAudit) -> Verdict:
     what, gravest = _say_scheme(audit), find_gravest(audit.findings)
+    what += f"; beside it {_name_some([one.part for one in audit.parts])}" if audit.parts else ""
     if gravest is None:
         return VERDICTS.say("clean", f"{what}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")

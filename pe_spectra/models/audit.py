@@ -94,9 +94,14 @@ class LayerAudit(Result):
     trained_scaled: int | None = None
     findings: tuple[Finding, ...] = ()
 
-    @derived("Name of the type; all where there is one.", column="layer")
+    @derived(
+        "Name of the type; all where there is one. Of a part beside the one that reads text, the key of that part, and "
+        "the name behind a dot where it has several types.",
+        column="layer",
+    )
     def name(self) -> str:
-        return self.statement.name
+        part, name = self.configuration.part, self.statement.name
+        return name if not part else part if name == "all" else f"{part}.{name}"
 
     @derived("The kind of positional encoding of these layers.", words=SCHEMES)
     def scheme(self) -> str:
@@ -279,6 +284,33 @@ class LayerAudit(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartAudit(Result):
+    """A part of a model beside the one that reads text; its `configuration` is what the file states about it."""
+
+    configuration: Configuration
+
+    @derived("The keys that lead to it in the file.")
+    def part(self) -> str:
+        return self.configuration.part
+
+    @derived("Its model_type.")
+    def model(self) -> str:
+        return self.configuration.model
+
+    @derived("The kind of its positional encoding; where it is rotary, layer_types has its frequencies.", words=SCHEMES)
+    def scheme(self) -> str:
+        return self.configuration.scheme
+
+    @derived(
+        "The numbers of an encoding that is not rotary; empty for others.",
+        schema={"type": "object", "properties": _PARAMETERS, "required": [], "additionalProperties": False},
+        column=None,
+    )
+    def scheme_parameters(self) -> Mapping[str, int | float | str]:
+        return self.configuration.values
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelAudit(Result):
     """What one file gives; its `configuration` is what it states, None where it cannot be used."""
 
@@ -315,6 +347,14 @@ class ModelAudit(Result):
     @derived("Type that the file names for the weights; null where it names none.", column=None)
     def dtype(self) -> str | None:
         return None if self.configuration is None else self.configuration.dtype
+
+    @derived("The parts beside the one that reads text which encode positions; empty where there is none.", column=None)
+    def parts(self) -> tuple[PartAudit, ...]:
+        return (
+            ()
+            if self.configuration is None
+            else tuple(PartAudit(configuration=one) for one in self.configuration.parts)
+        )
 
     error: str | None = quantity("Why the file cannot be used; null where it can.", default=None, column=None)
     layers: tuple[LayerAudit, ...] = quantity(

@@ -32,7 +32,8 @@ LAYER = {
     *("spectrum", "low_bin", "encoding", "notes"),
 }
 MODEL = {
-    *("file", "format", "model", "scheme", "scheme_parameters", "dtype", "error", "layer_types", "findings"),
+    *("file", "format", "model", "scheme", "scheme_parameters", "parts", "dtype", "error", "layer_types"),
+    "findings",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.findings import Finding, collect_kinds
-from pe_spectra.models.audit import ModelAudit
+from pe_spectra.models.audit import LayerAudit, ModelAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated import (
@@ -13,6 +13,7 @@ from pe_spectra.models.stated import (
     gguf_metadata,
     keys,
     meta_release,
+    position_axes,
     position_schemes,
     rotary_blocks,
 )
@@ -24,7 +25,7 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, config_json, position_schemes, rotary_blocks, gguf_metadata, architectures, meta_release),
+    *(keys, config_json, position_axes, position_schemes, rotary_blocks, gguf_metadata, architectures, meta_release),
     *(about_keys, about_scaling, about_lengths),
 )
 #: In the order in which their findings are listed, of one level.
@@ -51,17 +52,37 @@ def audit_configuration(
     >>> audit.layers[0].never_turn, [finding.code for finding in audit.findings]
     (18, ['base-defaulted', 'base-below-bound'])
     """
+    audited = [_audit_part(configuration, trained, served)]
+    audited += [_audit_part(one, None, None) for one in configuration.parts]
+    found = sorted((one for _, found in audited for one in found), key=lambda finding: -RANKS[finding.level])
+    return ModelAudit(
+        configuration=configuration,
+        file=configuration.path,
+        layers=tuple(layer for layers, _ in audited for layer in layers),
+        findings=tuple(found),
+    )
+
+
+def _audit_part(
+    configuration: Configuration, trained: int | None, served: int | None
+) -> tuple[tuple[LayerAudit, ...], list[Finding]]:
+    """Audit the layers of one part, each with the findings about it; besides, all findings about the part."""
     layers = build_layers(configuration, trained=trained, served=served)
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
     for checks in (about_scaling.FIRST_CHECKS, _CHECKS):
         found += [finding for layer in layers for check in checks for finding in check(layer)]
+    found = [_name_part(one, configuration.part) for one in found]
     found.sort(key=lambda finding: -RANKS[finding.level])
     own = {
-        layer.name: tuple(one for one in found if one.data.get("layer_type") in (None, layer.name)) for layer in layers
+        layer.name: tuple(one for one in found if one.data.get("layer_type") in (None, configuration.part, layer.name))
+        for layer in layers
     }
-    return ModelAudit(
-        configuration=configuration,
-        file=configuration.path,
-        layers=tuple(replace(layer, findings=own[layer.name]) for layer in layers),
-        findings=tuple(found),
-    )
+    return tuple(replace(layer, findings=own[layer.name]) for layer in layers), found
+
+
+def _name_part(finding: Finding, part: str) -> Finding:
+    """Name the part that a finding is about, where it is not that which reads text."""
+    if not part or "layer_type" in finding.data:
+        return finding
+    message = finding.message if part in finding.message else f"{part}: {finding.message}"
+    return replace(finding, message=message, data={**finding.data, "layer_type": part})

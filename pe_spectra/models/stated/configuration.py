@@ -8,11 +8,12 @@ table, or recurrent: transformers 5.23.0, read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_known, split_names
+from pe_spectra.models.stated.known_models import KnownModel, KnownPart, find_composite, find_known, split_names
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     SEVERAL_SCHEMES,
@@ -25,6 +26,7 @@ from pe_spectra.models.stated.position_schemes import (
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, find_table, read_table
 from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
+from pe_spectra.wording import join
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
@@ -62,7 +64,18 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     16
     """
     whole = Keys(config, path)
+    found = _read_one(whole)
+    others, unread = _read_others(whole, whole.find_text("model_type") or "", found.where)
+    if unread:
+        whole.report(NESTED_CONFIG, f"of {join(unread)} no positional encoding is known here", part=unread[0])
+    return replace(found, parts=tuple(others), findings=tuple(whole.findings))
+
+
+def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
+    """Read one part; of one that has parts itself, that which writes text."""
     keys, known, scheme = _settle(whole)
+    if part is not None and keys is whole:
+        known = known._replace(**part.given)
     dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
     length = keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
@@ -79,7 +92,8 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
         values = own[0].values
     _note_others(keys, known.model, scheme, own)
     return Configuration(
-        path=path,
+        path=keys.path,
+        where=keys.where.rstrip("."),
         model=known.model,
         scheme=scheme,
         length=length,
@@ -89,6 +103,33 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
         dtype=dtype,
         findings=tuple(keys.findings),
     )
+
+
+def _read_others(whole: Keys, model: str, main: str) -> tuple[list[Configuration], list[str]]:
+    """Read the parts that a file states beside the one at `main`; besides, those whose encoding is not known here."""
+    found: list[Configuration] = []
+    unread: list[str] = []
+    for key, part in find_composite(model).items():
+        stated = whole.found.get(key)
+        if not isinstance(stated, Mapping):
+            continue
+        named = stated.get("model_type")
+        kind = named if part.by_file and isinstance(named, str) else part.model
+        keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.")
+        where = keys.where.rstrip(".")
+        if f"{main}.".startswith(keys.where):
+            inner, others = _read_others(keys, kind, main)
+            found, unread = found + inner, unread + others
+            continue
+        try:
+            one = _read_one(keys, part if kind == part.model else None)
+        except FileError:
+            unread.append(where)
+            continue
+        inner, others = _read_others(keys, kind, one.where)
+        found += [replace(one, part=one.where, findings=tuple(keys.findings))] if one.scheme != "none" else []
+        found, unread = found + inner, unread + others
+    return found, unread
 
 
 def _settle(whole: Keys) -> tuple[Keys, KnownModel, SchemeName]:

@@ -49,6 +49,8 @@ class KnownModel(NamedTuple):
     hidden: int | None = None  #: the hidden width where the file has none
     heads: int | None = None  #: the number of heads where the file has none
     axes: int = 1  #: of a grid; each turns its part of a head with the same ladder
+    one_axis: bool = False  #: of these axes there is one, and the other channels rest
+    grid_span: float | None = None  #: angle from end to end of a frequency of 1, whatever the patches; None: by patch
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
     obeys_interleave: bool = False  #: the key rope_interleave decides the layout; other classes ignore it
     layers: tuple[str, ...] = ()  #: the type of each layer, repeated, where no layer_types are given; (): all alike
@@ -129,6 +131,30 @@ def load_table(release: str) -> Mapping[str, Any]:
     """
     file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}.json")
     found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+class KnownPart(NamedTuple):
+    """A part of a model of several: its model_type, and what it takes where its class takes something else."""
+
+    model: str
+    by_file: bool = False  #: the model_type that the file states decides its class
+    given: _Block = MappingProxyType({})
+
+
+@cache
+def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, KnownPart]:
+    """Return the parts that the class of a model has, by the key of each; none where it has one part.
+
+    >>> find_composite("t5gemma")["encoder"].model, find_composite("llama")
+    ('t5_gemma_module', {})
+    """
+    found = {}
+    for key, (model, *others) in load_table(release).get("composites", {}).get(model_type, {}).items():
+        own = dict(others[0]) if others else {}
+        by_file = own.pop("any", False)
+        own.pop("silent", None)
+        found[key] = KnownPart(model, by_file, own)
     return found
 
 

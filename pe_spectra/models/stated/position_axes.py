@@ -5,13 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.statement import LayerStatement
+from pe_spectra.models.stated.statement import TRANSFORMERS, LayerStatement
 from pe_spectra.wording import write_number
 
 #: In what order pairs go to axes: in one block for each, in turns, or height and width in turns and then time.
 AXIS_ORDERS = ("blocks", "turns", "height-width")
+_GRID_ROTATION = Kind(
+    code="grid-rotation",
+    levels=("note",),
+    phrase="each axis of a grid is turned by the same frequencies",
+    reasoning="A class that sees pictures turns a part of each head by the row of a patch and another by its column, "
+    "with one ladder for all axes; what is listed is the ladder of one axis. Some count patches; others scale pictures "
+    "of any size to coordinates from -1 to 1, so that the angle between neighbours depends on the number of patches.",
+    formula="frequency times the coordinate on its axis; where coordinates are scaled, span / n between neighbours of n "
+    "patches by a frequency of 1; both measured",
+    references=(TRANSFORMERS,),
+)
+
+
+def report_grid(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement]) -> None:
+    """Report how a class with axes of a grid turns them; nothing for others.
+
+    >>> keys = Keys({}, "config.json")
+    >>> report_grid(keys, KnownModel(axes=2), [LayerStatement(head_dim=32)])
+    >>> [found.code for found in keys.findings]
+    ['grid-rotation']
+    """
+    if known.axes == 1 or known.one_axis:
+        return
+    span = known.grid_span
+    place = (
+        f"each of the {known.axes} axes of a grid turns {count_pairs(layers[0])} pairs of a head by these frequencies"
+    )
+    unit = "coordinates count patches"
+    if span is not None:
+        unit = f"coordinates are scaled, so a frequency of 1 turns by {write_number(span)}/n between neighbours of n patches"
+    keys.report(_GRID_ROTATION, f"{place}; {unit}", axes=known.axes, span=span)
 
 
 def list_axes(sections: Sequence[int], order: str, pairs: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.position_axes import add_axes
+from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     CHUNKED,
@@ -91,6 +91,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
+    report_grid(keys, known, layers)
     places = (keys, keys.find_object("rope_parameters"), keys.find_object("rope_scaling"))
     has_axes = known.sections or known.axis_sections or any("mrope_section" in place for place in places)
     return add_axes(keys, known, layers) if has_axes else layers

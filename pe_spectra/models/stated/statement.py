@@ -178,3 +178,6 @@ class Configuration:
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
     findings: tuple[Finding, ...] = ()  #: what reading it found
+    where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part
+    part: str = ""  #: the same of a part beside that which reads text
+    parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions

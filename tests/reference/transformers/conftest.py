@@ -1,3 +1,13 @@
 """What is run by hand in an environment with transformers and torch, which tests never need."""
 
-collect_ignore = ["draw.py", "layouts.py", "position_axes.py", "probe.py", "real_modules.py", "tables.py"]
+collect_ignore = [
+    "composites.py",
+    "draw.py",
+    "fields.py",
+    "layouts.py",
+    "position_axes.py",
+    "probe.py",
+    "real_modules.py",
+    "refusals.py",
+    "tables.py",
+]

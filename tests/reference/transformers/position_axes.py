@@ -1,6 +1,8 @@
 """Which axis of a position turns each pair, of every rotary class that knows several: measured in the real modules.
 
-Adds `sections` and `axes_order` to the table of a release that `probe.py` has written. In its environment:
+Adds `sections` and `axes_order` to the table of a release that `probe.py` has written; of a class that turns a grid by
+coordinates which do not depend on the number of patches, `grid_span`, the angle from end to end of a frequency of 1.
+In its environment:
 python -m tests.reference.transformers.position_axes pe_spectra/models/measured/transformers-5.24.0.json
 """
 
@@ -57,11 +59,42 @@ def list_measured(release, classes):
                 yield name, list(sections), order
 
 
+def measure_span(module):
+    """The angle from one end of a grid to the other of a frequency of 1; None where it grows with the patches."""
+    module.eval()  # in training it moves them at random
+    patch, frequencies = module.config.patch_size, module.inv_freq
+    if not isinstance(patch, int):
+        return None
+    steps = []
+    for count in (8, 16):
+        _, sines = module(torch.zeros(1, 3, patch, count * patch))
+        angles = sines.squeeze().asin()[count // 2 - 1 : count // 2 + 1]  # on both sides of the middle
+        steps.append((angles[1] - angles[0]).abs().max().item() * count)
+    return round(steps[0] / frequencies[0].item(), 4) if abs(steps[0] / steps[1] - 1) < 1e-3 else None
+
+
+def list_spans(release, classes):
+    """Name and span of each class whose rotary module is given a picture and has coordinates of its own."""
+    for name, cls in release.list_classes().items():
+        if classes.get(name, {}).get("axes"):
+            module = next(iter(release.build(cls.from_dict({})).values()))
+            try:
+                span = measure_span(module)
+            except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
+                continue  # it is given positions
+            if span is not None:
+                yield name, span
+
+
 def main():
     """Write what was measured into the table, and say a line of each class."""
     path = pathlib.Path(sys.argv[1])
     text = path.read_text(encoding="utf-8")
     classes = json.loads(text)["classes"]
+    for name, span in list_spans(Release(), classes):
+        found = classes[name] | {"grid_span": span}
+        print(name, span)
+        text = text.replace(f'"{name}": {json.dumps(classes[name])}', f'"{name}": {json.dumps(found)}')
     for name, sections, order in list_measured(Release(), classes):
         found = {key: value for key, value in classes[name].items() if not key.startswith("axis_")}
         found |= {} if found.get("sections") else {"axis_sections": sections}

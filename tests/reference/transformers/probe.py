@@ -21,7 +21,7 @@ from pathlib import Path
 
 import torch
 from layouts import find_layout, find_still, run
-from real_modules import SWITCHES, Release, ask, is_axial, list_rotations, measure_turn
+from real_modules import SWITCHES, Release, ask, is_axial, is_counting, list_rotations, measure_turn
 
 FOLDER = Path(__file__).parents[3] / "pe_spectra" / "models" / "measured"
 BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
@@ -447,6 +447,7 @@ def measure(release, model, cls):
         other = probe.switched({"rope_interleave": not asked})
         found["obeys_interleave"] = find_layout(*run(other), not asked) != found["layout"]
     found["axial"] = is_axial(release.build_alone(probe.make({})))
+    found["one_axis"] = is_counting(release.build_alone(probe.make({})))
     found["length"] = ask(probe.config, "max_position_embeddings")
     found["original"] = ask(probe.config, "original_max_position_embeddings")
     if probe.switch:
@@ -586,7 +587,7 @@ def simplify_layers(raw):
 SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
 SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
 SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
-SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full")
+SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
@@ -598,7 +599,9 @@ DEFAULTS |= {
     "older_everywhere": False,
     "divides": False,
 }
-DEFAULTS |= dict.fromkeys(("strided", "short_only", "needs_window", "last_full"), False) | {"factor_key": ""}
+DEFAULTS |= dict.fromkeys(("strided", "short_only", "needs_window", "last_full", "one_axis"), False) | {
+    "factor_key": ""
+}
 
 
 def main():

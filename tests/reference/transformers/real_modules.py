@@ -77,6 +77,9 @@ class Release:
                 continue
             if re.search("rotary|rope|embed_positions", path.read_text(encoding="utf-8"), re.IGNORECASE):
                 self._add(importlib.import_module(f"transformers.models.{path.parent.name}.{path.stem}"))
+        for wanted, modules in [*self.rotary.items()]:  # T5Gemma's names the whole, and is given a part of it
+            for part in list_turned_parts(wanted):
+                self.rotary.setdefault(part, modules)
 
     def _add(self, module):
         self.beside[module.__name__] = []
@@ -153,6 +156,16 @@ class Release:
                 if any(type(one) is Table or not hasattr(one, "inv_freq") or one.inv_freq.dim() == 1 for one in BUILT):
                     return way
         return None
+
+
+def list_turned_parts(cls):
+    """The classes of the parts that have a rotary block where the whole has none."""
+    with contextlib.suppress(Exception):
+        config = cls()
+        if not hasattr(config, "rope_parameters"):
+            parts = [value for value in vars(config).values() if isinstance(value, PretrainedConfig)]
+            return [type(part) for part in parts if hasattr(part, "rope_parameters")]
+    return []
 
 
 def ask(config, key):
@@ -237,6 +250,13 @@ def is_axial(modules):
                 tried.append(positions)
         found.append(not tried)
     return bool(found) and all(found)
+
+
+def is_counting(modules):
+    """Whether a rotary module is given a sequence and counts its rows, as CLVP's: it has one axis all the same."""
+    with contextlib.suppress(Exception):
+        return next(iter(modules.values()))(torch.zeros(1, 4, 8)).shape[:2] == (1, 4)
+    return False
 
 
 def list_rotations(modules, length=None):

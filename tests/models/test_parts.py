@@ -1,0 +1,149 @@
+"""Models of several parts: which of them are audited, by which class, and how answers name them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pe_spectra.errors import FileError
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.known_models import find_known, find_parts, load_table
+from pe_spectra.models.stated.position_tables import find_table
+from pe_spectra.models.stated.statement import NEWEST
+
+LLAVA = {
+    "model_type": "llava",
+    "text_config": {"model_type": "llama", "max_position_embeddings": 4096},
+    "vision_config": {"model_type": "clip_vision_model", "image_size": 336, "patch_size": 14, "hidden_size": 1024},
+}
+#: Its class is not built from a configuration alone, so its default width is not known.
+QFORMER = {"hidden_size": 768}
+
+
+def read(config):
+    return read_configuration(json.loads(json.dumps(config)), "config.json")
+
+
+def list_parts(config):
+    return [(one.part, one.model, one.scheme) for one in read(config).parts]
+
+
+def find_layer(config, name):
+    return next(layer for layer in audit_configuration(read(config)).layers if layer.name == name)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (LLAVA, [("vision_config", "clip_vision_model", "learned")]),
+        ({"model_type": "t5gemma"}, [("encoder", "t5_gemma_module", "rotary")]),
+        (
+            {"model_type": "dia", "decoder_config": {}, "encoder_config": {}},
+            [("encoder_config", "dia_encoder", "rotary")],
+        ),
+        (
+            {
+                "model_type": "colpali",
+                "vlm_config": {"model_type": "paligemma", "text_config": {}, "vision_config": {}},
+            },
+            [("vlm_config.vision_config", "siglip_vision_model", "learned")],
+        ),
+        # the class of the part is fixed, whatever model_type the file gives it
+        (
+            {"model_type": "qwen2_vl", "text_config": {}, "vision_config": {"model_type": "qwen2_vl"}},
+            [("vision_config", "qwen2_vl_vision", "rotary")],
+        ),
+        # and here it is the one that the file gives it
+        (
+            {"model_type": "mistral3", "text_config": {}, "vision_config": {"model_type": "clip_vision_model"}},
+            [("vision_config", "clip_vision_model", "learned")],
+        ),
+        ({"model_type": "llama", "head_dim": 64}, []),
+    ],
+)
+def test_parts_beside_the_one_that_reads_text(config, expected):
+    assert list_parts(config) == expected
+
+
+def test_silence_means_what_the_class_has_there():
+    """LLaVA 1.5 has no more in text_config than a name: 4096 channels and 32 heads, of Llama's class."""
+    layer = read(LLAVA | {"text_config": {"model_type": "llama"}}).layers[0]
+    assert (layer.head_dim, layer.width_key) == (128, "hidden_size / num_attention_heads")
+    assert read({"model_type": "mistral3", "vision_config": {"model_type": "pixtral"}}).layers[0].default_base == 1e9
+
+
+def test_a_vision_tower_has_its_own_frequencies_and_findings():
+    config = {
+        "model_type": "mistral3",
+        "text_config": {"model_type": "mistral", "head_dim": 128, "rope_theta": 1e6, "max_position_embeddings": 4096},
+        "vision_config": {
+            "model_type": "pixtral",
+            "head_dim": 64,
+            "rope_parameters": {"rope_theta": 1e4, "factr": 2.0},
+        },
+    }
+    audit = audit_configuration(read(config))
+    assert [layer.name for layer in audit.layers] == ["all", "vision_config"]
+    ladder = 1e4 ** (-np.arange(0, 64, 2) / 64)
+    np.testing.assert_allclose(find_layer(config, "vision_config").frequencies, np.r_[ladder[::2], ladder[1::2]])
+    assert "unknown-key" in find_layer(config, "vision_config").grave_codes
+    assert "unknown-key" not in find_layer(config, "all").grave_codes
+    assert [one.part for one in audit.parts] == ["vision_config"]
+
+
+def test_types_of_layers_of_a_part_are_named_with_it():
+    names = [layer.name for layer in audit_configuration(read({"model_type": "t5gemma"})).layers]
+    assert names == ["sliding_attention", "full_attention", "encoder.sliding_attention", "encoder.full_attention"]
+
+
+def test_a_part_that_is_not_known_is_said_so():
+    config = LLAVA | {"vision_config": {"model_type": "swin"}}
+    (finding,) = [one for one in audit_configuration(read(config)).findings if one.code == "nested-config"]
+    assert finding.message.endswith("; of vision_config no positional encoding is known here")
+
+
+def test_answers_name_the_parts(cli, tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAVA), encoding="utf-8")
+    text = cli(f"audit {path}").out
+    assert "; beside it vision_config." in text.splitlines()[0]
+    assert "encoding: vision_config: Learned: 577 rows, 1 of which is no position, for 24 x 24 patches" in text
+    (model,) = json.loads(cli(f"audit {path} --json").out)["models"]
+    (part,) = model["parts"]
+    assert (part["part"], part["scheme"], part["scheme_parameters"]["rows"]) == ("vision_config", "learned", 577)
+    assert [layer["name"] for layer in model["layer_types"]] == ["all", "vision_config"]
+
+
+@pytest.mark.parametrize(("model", "span"), [("dinov3_vit", 12.5664), ("sapiens2", 12.5664), ("qwen2_vl_vision", None)])
+def test_axes_of_a_grid(model, span):
+    """DINOv3: 16 frequencies for each axis, and 2 pi times coordinates from -1 to 1 whatever the picture is."""
+    stated = read({"model_type": model})
+    (finding,) = [one for one in stated.findings if one.code == "grid-rotation"]
+    assert (finding.data["axes"], finding.data["span"]) == (2, span)
+    if model == "dinov3_vit":
+        layer = find_layer({"model_type": model}, "all")
+        np.testing.assert_allclose(layer.frequencies, 100.0 ** -(np.arange(16) / 16), rtol=1e-12)
+        assert span == pytest.approx(4 * np.pi, abs=1e-4)
+
+
+def test_a_rotation_with_one_axis_says_nothing_of_a_grid():
+    assert [one.code for one in read({"model_type": "clvp_encoder"}).findings].count("grid-rotation") == 0
+
+
+def test_every_part_with_positions_that_a_class_has_is_audited():
+    """By the table: of each class whose parts have positions, the bare parts are all in the answer."""
+    lacking = []
+    for model in load_table(NEWEST)["composites"]:
+        listed = {key: part.model for key, part in find_parts(model).items()}
+        turned = {key for key, name in listed.items() if find_known(name).is_known or find_table(name)}
+        try:
+            stated = read(
+                {"model_type": model} | {key: dict(QFORMER) if "qformer" in listed[key] else {} for key in turned}
+            )
+        except FileError:
+            lacking += [(model, key) for key in turned]
+            continue
+        found = {stated.where.partition(".")[0], *(one.part.partition(".")[0] for one in stated.parts)}
+        lacking += [(model, key) for key in turned - found]
+    assert lacking == []

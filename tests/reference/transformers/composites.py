@@ -1,0 +1,75 @@
+"""Which parts every class of a model of several parts has, and what each takes by default there: asked of its class.
+
+Adds `composites` to the table of a release that `probe.py` has written. In its environment, a minute:
+ENV/bin/python tests/reference/transformers/composites.py pe_spectra/models/measured/transformers-5.24.0.json
+
+Of each class whose configuration has others in it: the key of each, its model_type, and by the names of `KnownModel`
+what it has there by default where its class by itself has something else: where the file gives the part, and under
+`silent` where the file leaves it out.
+"""
+
+import contextlib
+import json
+import pathlib
+import sys
+
+from probe import find_own
+from real_modules import ask
+from transformers import AutoConfig
+from transformers.configuration_utils import PretrainedConfig
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+
+def list_composites():
+    """Each configuration class by model_type, with those that are in it only."""
+    todo = [CONFIG_MAPPING[name] for name in CONFIG_MAPPING]
+    seen = set()
+    while todo:
+        cls = todo.pop()
+        config = None
+        with contextlib.suppress(Exception):
+            config = None if cls in seen else cls()
+        seen.add(cls)
+        parts = {} if config is None else find_parts(config)
+        todo += [type(part) for part in parts.values()]
+        if parts and cls.model_type:
+            yield cls, parts
+
+
+def find_parts(config):
+    """The configurations in one, by key."""
+    return {key: value for key, value in vars(config).items() if isinstance(value, PretrainedConfig)}
+
+
+def measure_parts(cls, parts):
+    """The model_type of each part, with what it takes by default where that is not what its class takes."""
+    found = {}
+    for key, part in parts.items():
+        silent, given = find_own(part), None
+        with contextlib.suppress(Exception):
+            given = find_own(ask(cls.from_dict({key: {"num_hidden_layers": 2}}), key))
+        own = (given or {}) | ({"silent": silent} if silent != (given or {}) else {})
+        if (getattr(cls, "sub_configs", None) or {}).get(key) is AutoConfig:
+            own["any"] = True  # the class of the model_type that is stated
+        if part.model_type:
+            found[key] = [part.model_type, *([own] if own else [])]
+    return found
+
+
+def main():
+    """Write the parts into the table, a line for each class."""
+    path = pathlib.Path(sys.argv[1])
+    text = path.read_text(encoding="utf-8")
+    found = {}
+    for cls, parts in list_composites():
+        with contextlib.suppress(Exception):
+            found[cls.model_type] = measure_parts(cls, parts)
+    lines = [f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in sorted(found.items()) if parts]
+    start = text.index('"composites"') - 2 if '"composites"' in text else text.rindex("}")
+    added = ',\n"composites": {\n' + ",\n".join(lines) + "\n}}\n"
+    path.write_text(text[:start] + added, encoding="utf-8")
+    print(f"{path.name}: {len(lines)} classes of several parts, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -13,8 +13,9 @@ from pe_spectra.answers.captions import write_blur, write_mean
 from pe_spectra.answers.counts import place_below
 from pe_spectra.answers.scheme_words import say_other_scheme
 from pe_spectra.findings import Finding
-from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import KINDS
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent, write_run
@@ -42,8 +43,13 @@ def _find_main(audit: ModelAudit) -> LayerAudit:
     turned = [layer for layer in own if layer.rotation is not None]
     full = [layer for layer in turned if layer.name == _FULL]
     if full or not turned:
-        return full[0] if full else audit.layers[0]
+        return full[0] if full else own[0]
     return max(turned, key=lambda layer: (layer.reach is None, layer.reach or 0))
+
+
+def _list_own(audit: ModelAudit) -> list[LayerAudit]:
+    """The layers of the part that reads text."""
+    return [layer for layer in audit.layers if not layer.configuration.part]
 
 
 def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
@@ -118,7 +124,7 @@ def _say_rotary(audit: ModelAudit) -> str:
     if layer.rotation is None:
         return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
     partial = f" in {layer.rotary_dim} of {layer.head_dim} channels" if layer.rotary_dim != layer.head_dim else ""
-    others = len(audit.layers) - 1
+    others = len(_list_own(audit)) - 1
     beside = f" in {layer.name} layers, and {count(others, 'other layer type')}" if others else ""
     return f"Rotary{partial}, base {_write(layer.base)}{_name_scaling(layer)}{beside}{_say_periods(layer)}"
 
@@ -187,7 +193,7 @@ def _order_layers(audit: ModelAudit) -> list[tuple[str, LayerAudit]]:
     """The types of layers by name, the main one first; one that is alone has no name."""
     main = _find_main(audit) if audit.layers else None
     layers = sorted(audit.layers, key=lambda layer: layer is not main)
-    return [("" if layer.name == "all" else layer.name, layer) for layer in layers]
+    return [(layer.configuration.where if layer.name == "all" else layer.name, layer) for layer in layers]
 
 
 def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -206,6 +212,9 @@ def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:
 
 def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
     is_turned, facts = layer.rotation is not None, []
+    if layer.configuration.part and layer.scheme != "rotary" and layer.statement.turns:
+        alone = ModelAudit(configuration=layer.configuration, file="", layers=(layer,))
+        facts.append(("encoding", say_other_scheme(alone)))
     if is_turned:
         facts += [
             ("head width", _say_width(layer)),

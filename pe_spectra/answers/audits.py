@@ -12,8 +12,9 @@ from pe_spectra.answers.answer import Answer, Body
 from pe_spectra.answers.audit_words import count_audits, find_gravest, judge_audits, leave_out_folder, list_facts
 from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
-from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.starting import BASES, LENGTHS, WIDTHS
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import AuditedPair
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.lag_tables import compute_buckets
-from pe_spectra.models.audit import ModelAudit
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.wording import count
 
 #: Schemes that a table says of a class, in a few words.

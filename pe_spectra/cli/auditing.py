@@ -13,7 +13,7 @@ from pe_spectra.errors import FileError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pe_spectra.models.audit import ModelAudit
+    from pe_spectra.models.model_audit import ModelAudit
     from pe_spectra.vocabulary import Level
 
 
@@ -91,8 +91,8 @@ def _audit_all(
     configs: Sequence[str], lengths: dict[str, int | None], progress: Callable[[int, int], None]
 ) -> list[ModelAudit]:
     from pe_spectra.model_sources import read_model
-    from pe_spectra.models.audit import ModelAudit
     from pe_spectra.models.checks import audit_configuration
+    from pe_spectra.models.model_audit import ModelAudit
 
     files: list[ModelAudit] = []
     for text in configs:

@@ -53,7 +53,7 @@ from pe_spectra.plots.style import (
 from pe_spectra.wording import shorten
 
 if TYPE_CHECKING:
-    from pe_spectra.models.audit import ModelAudit
+    from pe_spectra.models.model_audit import ModelAudit
 
 _BEFORE: LineStyle = {"color": GREY, "linestyle": (0, (4, 1.5))}
 _AFTER: LineStyle = {"color": BLUE, "linestyle": "-"}

@@ -8,7 +8,7 @@ import pytest
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.known_models import find_known, find_parts, load_table
+from pe_spectra.models.stated.known_models import find_composite, find_known, load_table
 from pe_spectra.models.stated.position_tables import find_table
 from pe_spectra.models.stated.statement import NEWEST
 
@@ -37,7 +37,7 @@ def find_layer(config, name):
     ("config", "expected"),
     [
         (LLAVA, [("vision_config", "clip_vision_model", "learned")]),
-        ({"model_type": "t5gemma"}, [("encoder", "t5_gemma_module", "rotary")]),
+        ({"model_type": "t5gemma", "decoder": {}, "encoder": {}}, [("encoder", "t5_gemma_module", "rotary")]),
         (
             {"model_type": "dia", "decoder_config": {}, "encoder_config": {}},
             [("encoder_config", "dia_encoder", "rotary")],
@@ -93,12 +93,15 @@ def test_a_vision_tower_has_its_own_frequencies_and_findings():
 
 
 def test_types_of_layers_of_a_part_are_named_with_it():
-    names = [layer.name for layer in audit_configuration(read({"model_type": "t5gemma"})).layers]
+    names = [
+        layer.name
+        for layer in audit_configuration(read({"model_type": "t5gemma", "decoder": {}, "encoder": {}})).layers
+    ]
     assert names == ["sliding_attention", "full_attention", "encoder.sliding_attention", "encoder.full_attention"]
 
 
 def test_a_part_that_is_not_known_is_said_so():
-    config = LLAVA | {"vision_config": {"model_type": "swin"}}
+    config = LLAVA | {"vision_config": {"model_type": "no-such-tower"}}
     (finding,) = [one for one in audit_configuration(read(config)).findings if one.code == "nested-config"]
     assert finding.message.endswith("; of vision_config no positional encoding is known here")
 
@@ -135,12 +138,13 @@ def test_every_part_with_positions_that_a_class_has_is_audited():
     """By the table: of each class whose parts have positions, the bare parts are all in the answer."""
     lacking = []
     for model in load_table(NEWEST)["composites"]:
-        listed = {key: part.model for key, part in find_parts(model).items()}
+        listed = {key: part.model for key, part in find_composite(model).items()}
         turned = {key for key, name in listed.items() if find_known(name).is_known or find_table(name)}
         try:
-            stated = read(
-                {"model_type": model} | {key: dict(QFORMER) if "qformer" in listed[key] else {} for key in turned}
-            )
+            parts = {
+                key: {"model_type": listed[key], **(QFORMER if "qformer" in listed[key] else {})} for key in turned
+            }
+            stated = read({"model_type": model} | parts)
         except FileError:
             lacking += [(model, key) for key in turned]
             continue

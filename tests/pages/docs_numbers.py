@@ -28,9 +28,9 @@ from pe_spectra.exact import ladder_words
 from pe_spectra.faithfulness import conditioning, pair_lags
 from pe_spectra.inspection import KINDS
 from pe_spectra.metrics import linearity
-from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.lengths.proposals import list_bounds_of_length
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.precision.staircase import measure_precision

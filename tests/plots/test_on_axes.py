@@ -13,8 +13,8 @@ import pe_spectra
 from pe_spectra import Dft, Sinusoidal, compute_spectrum, count_low_bin, reconstruct_positions
 from pe_spectra.answers.documents import answer_result, list_bodies
 from pe_spectra.errors import UndefinedError
-from pe_spectra.models.audit import ModelAudit
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.plots.on_axes import DRAWINGS, plot_result
 from pe_spectra.quantities import Result
 from pe_spectra.spectrum import compute_local_spectra

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.findings import Finding, collect_kinds
-from pe_spectra.models.audit import LayerAudit, ModelAudit
+from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated import (
     architectures,

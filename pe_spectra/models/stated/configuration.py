@@ -66,9 +66,15 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     whole = Keys(config, path)
     found = _read_one(whole)
     others, unread = _read_others(whole, whole.find_text("model_type") or "", found.where)
-    if unread:
-        whole.report(NESTED_CONFIG, f"of {join(unread)} no positional encoding is known here", part=unread[0])
-    return replace(found, parts=tuple(others), findings=tuple(whole.findings))
+    told = [f", beside {join([one.part for one in others])}"] if others else []
+    told += [f"; of {join(unread)} no positional encoding is known here"] if unread else []
+    findings = [
+        replace(one, message=one.message + "".join(told[" beside it: " in one.message :]))
+        if one.code == NESTED_CONFIG.code
+        else one
+        for one in whole.findings
+    ]
+    return replace(found, parts=tuple(others), findings=tuple(findings))
 
 
 def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:

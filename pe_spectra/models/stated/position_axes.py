@@ -19,9 +19,9 @@ _GRID_ROTATION = Kind(
     phrase="each axis of a grid is turned by the same frequencies",
     reasoning="A class that sees pictures turns a part of each head by the row of a patch and another by its column, "
     "with one ladder for all axes; what is listed is the ladder of one axis. Some count patches; others scale pictures "
-    "of any size to coordinates from -1 to 1, so that the angle between neighbours depends on the number of patches.",
-    formula="frequency times the coordinate on its axis; where coordinates are scaled, span / n between neighbours of n "
-    "patches by a frequency of 1; both measured",
+    "of any size to coordinates from -1 to 1, so that the angle between neighbours follows the number of patches.",
+    formula="frequency times the coordinate on its axis; where coordinates are scaled, span / n between neighbours of "
+    "n patches by a frequency of 1; both measured",
     references=(TRANSFORMERS,),
 )
 
@@ -42,7 +42,8 @@ def report_grid(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement])
     )
     unit = "coordinates count patches"
     if span is not None:
-        unit = f"coordinates are scaled, so a frequency of 1 turns by {write_number(span)}/n between neighbours of n patches"
+        turn = f"{write_number(span)}/n between neighbours of n patches"
+        unit = f"coordinates are scaled, so a frequency of 1 turns by {turn}"
     keys.report(_GRID_ROTATION, f"{place}; {unit}", axes=known.axes, span=span)
 
 

@@ -50,7 +50,14 @@ def answer_plan(plan: Plan, report: ContextReport, *, every_pair: bool = False) 
 
 
 def judge_plan(plan: Plan, report: ContextReport) -> Verdict:
-    """Say of a plan what its answer says first."""
+    """Say of a plan what its answer says first.
+
+    >>> from pe_spectra.models.lengths.plans import plan_lengthening
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4, "max_position_embeddings": 64}
+    >>> judge_plan(*plan_lengthening(read_configuration(config, "config.json"), config, target=128)).code
+    'lengthened'
+    """
     return answer_plan(plan, report).verdict
 
 

@@ -42,6 +42,7 @@ NAMED = (
     "sincos2d:d=32,height=8,width=12,order=timm",
     "sincos2d:d=32,height=8,width=12,order=timm-interleaved,cls=yes",
     "sincos2d:d=32,height=8,width=12,rho=100",
+    "detr-sine:d=32,height=8,width=12",
 )
 
 

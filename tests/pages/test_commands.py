@@ -328,7 +328,11 @@ PROMISING = re.compile(
 ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
     "README.md": ("how to report",),
     "docs/reading-tables.md": ("can run code when they are read, so they are refused",),  # its console block
-    "docs/models.md": ("In CI, over all configurations of a repository, exit 1",),  # the line for CI above
+    "docs/models.md": (
+        "In CI, over all configurations of a repository, exit 1",  # the line for CI above
+        "cannot be listed is refused by name",  # tests/cli/test_audit_folders.py
+        "models without a rotation are refused in one line",  # tests/cli/test_lengthening.py
+    ),
     "docs/quantities.md": (
         "the exit code is 2; `verdict`",  # the refusal of damaged.json
         "Where a row does not agree, the exit code is 1",  # tests/experiment/test_rechecking.py

@@ -362,7 +362,8 @@ def is_same(frozen, found, relative=RELATIVE):
 
 
 #: Encodings of the catalogue, and parts of a rotation, that came since then: their rows are left out.
-SINCE = {"encodings": ("grape", "pope"), "comparison": ("grape", "pope"), "diff": ("rows",)}
+NEW_ENCODINGS = ("grape", "pope", "detr-sine", "transformer-xl", "deberta")
+SINCE = {"encodings": NEW_ENCODINGS, "comparison": NEW_ENCODINGS, "diff": ("rows",)}
 SINCE["conformance"] = ("torchtune", "x-transformers", "rotary-embedding-torch")
 #: What stacks make of scalings otherwise since they were measured: keras-hub 0.32 rounds the ends of yarn's ramp, and
 #: llama.cpp has no factors of longrope for llama, and no linear nor dynamic for phi3 without an original length.

@@ -142,7 +142,7 @@ def tabulate_scalings(
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
     >>> [row.stack for row in tabulate_scalings(stated) if row.scaling == "dynamic" and row.refusal]
-    ['meta', 'yarn-paper']
+    ['torchtune', 'x-transformers', 'rotary-embedding-torch', 'meta', 'yarn-paper']
     """
     layer = next((layer for layer in configuration.layers if layer.turns), configuration.layers[0])
     stated = layer.block.find("original_max_position_embeddings")

@@ -5,9 +5,11 @@ collect_ignore = [
     "draw.py",
     "fields.py",
     "layouts.py",
+    "older.py",
     "position_axes.py",
     "probe.py",
     "real_modules.py",
     "refusals.py",
+    "schemes.py",
     "tables.py",
 ]

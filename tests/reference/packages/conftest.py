@@ -1,0 +1,3 @@
+"""What needs PyTorch and transformers is no module of tests."""
+
+collect_ignore = ["modules.py"]

@@ -48,6 +48,7 @@ NESTED = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
 TWO_TYPES = ["sliding_attention", "full_attention"]
 #: For each code: what provokes it, at which level.
 PROVOKED = [
+    ("grid-rotation", "note", lambda: audit({"model_type": "dinov3_vit"})),
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
     ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),
     ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),

@@ -115,7 +115,8 @@ def _read_others(whole: Keys, model: str, main: str) -> tuple[list[Configuration
     """Read the parts that a file states beside the one at `main`; besides, those whose encoding is not known here."""
     found: list[Configuration] = []
     unread: list[str] = []
-    for key, part in find_composite(model).items():
+    parts = find_composite(model) if whole.where.count(".") < _DEEPEST else {}
+    for key, part in parts.items():
         stated = whole.found.get(key)
         if not isinstance(stated, Mapping):
             continue

@@ -1,10 +1,12 @@
 """audit of a folder of models: which are found, in which order, what is counted, and the exit code."""
 
+import errno
 import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,13 +118,25 @@ def test_a_check_says_no(cli, models):
     assert cli(f"audit {models / 'b'} --fail-on error").code == 0
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
-def test_a_folder_that_cannot_be_listed_is_named(cli, models):
-    (models / "b").chmod(0)
+def test_a_folder_that_cannot_be_listed_is_named(cli, models, monkeypatch):
+    closed, listdir = models / "b", os.listdir
+
+    def list_others(folder):
+        if Path(folder) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return listdir(folder)
+
+    monkeypatch.setattr(os, "listdir", list_others)  # root may list every folder
     done = cli(f"audit {models}")
-    (models / "b").chmod(0o700)
     assert done.code == 2
-    assert f"{models / 'b'}: permission denied" in done.err
+    assert f"{closed}: permission denied" in done.err
+
+
+def test_several_gguf_files_of_a_folder_that_is_named_are_no_models_below_it(models):
+    for name in ("one.gguf", "two.gguf"):
+        (models / "b" / "empty").mkdir(exist_ok=True)
+        (models / "b" / "empty" / name).write_bytes(b"GGUF")
+    assert list_models(str(models / "b" / "empty")) == [str(models / "b" / "empty")]
 
 
 def test_an_empty_folder_and_a_figure_of_many_are_refused(refuse, models, tmp_path):

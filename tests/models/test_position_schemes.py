@@ -139,6 +139,11 @@ def test_a_size_of_no_integer_is_refused_by_name(value):
         read({"model_type": "swin", "window_size": value})
 
 
+def test_a_picture_smaller_than_its_patch_is_refused():
+    with pytest.raises(FileError, match=r"image_size .*a size from that of a patch, 16, is accepted"):
+        read({"model_type": "sam_vision_model", "image_size": 8, "patch_size": 16})
+
+
 def test_an_unknown_type_is_refused_as_before():
     assert tell_how_known("no-such-model") == ""
     with pytest.raises(FileError, match="model_type 'no-such-model' is not known here"):

@@ -5,8 +5,7 @@ Under --strict it counts every control byte, except colours where its own profil
 for them. A line with `--color always` asks for them as well, so it is judged as that profile is:
 colours are not counted, every other control byte is. Absolute paths are kept from the judge, which
 never ends on one, and `-` and what stands behind `--` are told to it as the files that they are: of
-several files each may have an error line. So it is for `diff` with more than one comparison, which
-the fuzzer does not know of. Nothing else of the fuzzer is changed.
+several files each may have an error line. Nothing else of the fuzzer is changed.
 
 `--tenth SEED` stands for `--sweep --seed SEED` with the first tenth of the lines, in the order that
 the seed decides.
@@ -20,8 +19,6 @@ from itertools import pairwise
 from pathlib import Path
 
 COLOURED_PROFILE = "colour"
-#: Options of `diff` that take no value.
-FLAGS = ("--all-stacks", "--check", "--strict", "--json", "--full", "--quiet")
 
 
 def load_fuzzer(path):
@@ -52,20 +49,9 @@ def name_as_files(argv):
     ]
 
 
-def compares_several(argv):
-    """Whether a line asks `diff` for more than one comparison: A with several files, or several files in two stacks."""
-    if argv[:1] != ["diff"]:
-        return False
-    values = {
-        i + 1 for i, token in enumerate(argv) if token.startswith("--") and "=" not in token and token not in FLAGS
-    }
-    files = [token for i, token in enumerate(argv) if i and i not in values and not token.startswith("-")]
-    return len(files) > (1 if any(token.startswith("--stack") for token in argv) else 2)
-
-
 def allow_asked_colours(fuzzer):
     """Let the fuzzer judge a line with `--color always` as it judges its own coloured profile."""
-    judge, many = fuzzer.judge, fuzzer.MANY
+    judge = fuzzer.judge
 
     def judge_asked(case, *rest):
         coloured = asks_for_colour(case.argv)
@@ -73,7 +59,6 @@ def allow_asked_colours(fuzzer):
         case.argv = name_as_files(blank_absolute(case.argv))
         if coloured:
             case.env_name = COLOURED_PROFILE
-        fuzzer.MANY = (*many, "diff") if compares_several(case.argv) else many
         return judge(case, *rest)
 
     fuzzer.judge = judge_asked

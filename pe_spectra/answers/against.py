@@ -21,7 +21,6 @@ VERDICTS = Verdicts(
         "undecided": "note",
         "some-differ": "warning",
         "some-break": "error",
-        "unusable-files": "warning",
     }
 )
 #: Codes of single comparisons: a part is unknown, all frequencies are, a phase breaks.
@@ -33,15 +32,9 @@ class Compared(Result):
     """One comparison of several."""
 
     file: str = quantity("The file that is compared, as it was named.")
-    level: str | None = quantity(
-        "How much its verdict should worry a reader; null where it cannot be used.", default=None, words=(*LEVELS, None)
-    )
-    verdict: str | None = quantity(
-        "Code of its verdict, as the comparison alone has it; null where it cannot be used.",
-        default=None,
-        pattern=CODE_PATTERN,
-    )
-    text: str | None = quantity("Its verdict in one sentence; null where it cannot be used.", default=None, column=None)
+    level: str = quantity("How much its verdict should worry a reader.", words=LEVELS)
+    verdict: str = quantity("Code of its verdict, as the comparison alone has it.", pattern=CODE_PATTERN)
+    text: str = quantity("Its verdict in one sentence.", column=None)
     agree: bool | None = quantity(
         "Whether all parts are the same; null while a part is unknown and none differs.", default=None, column=None
     )
@@ -55,7 +48,6 @@ class Compared(Result):
     )
     differences: tuple[str, ...] = quantity("Names of the parts that differ.", default=(), column=None)
     unknown: tuple[str, ...] = quantity("Names of the parts that cannot be compared.", default=(), column=None)
-    error: str | None = quantity("Why it cannot be compared; null where it can.", default=None, column=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +60,8 @@ class AgainstBody(Body):
     rows: tuple[Compared, ...] = quantity("One entry for each file that was named, in that order.", least=1)
 
 
-def summarise_comparison(file: str, found: Answer | str) -> Compared:
-    """Summarise the answer of one comparison as a row; a text says why there is none.
+def summarise_comparison(file: str, found: Answer) -> Compared:
+    """Summarise the answer of one comparison as a row.
 
     >>> import numpy as np
     >>> from pe_spectra.answers.agreements import answer_tables
@@ -77,8 +69,6 @@ def summarise_comparison(file: str, found: Answer | str) -> Compared:
     >>> summarise_comparison("b.npy", answer_tables("a", "b.npy", compare_tables(np.eye(2), np.eye(2)))).verdict
     'same'
     """
-    if isinstance(found, str):
-        return Compared(file=file, error=found)
     body = found.body
     if isinstance(body, DiffBody):
         diff: Diff | TableDiffBody = body.diff
@@ -101,36 +91,32 @@ def summarise_comparison(file: str, found: Answer | str) -> Compared:
     )
 
 
-def answer_against(
-    rows: Sequence[Compared],
-    *,
-    against: Sequence[str] = ("A",),
-    notes: Sequence[tuple[str, str]] = (),
-    failed: Sequence[str] = (),
-    again: str = "",
-) -> Answer:
+def answer_against(found: Sequence[tuple[str, Answer]], *, against: Sequence[str] = ("A",), again: str = "") -> Answer:
     """Turn several comparisons into an answer.
 
     Parameters
     ----------
-    against : A, or the two implementations. notes : of each comparison, with the name of its file.
-    failed : the checks that do not hold. again : the command that compares one of them, up to its name; empty where it
-        cannot be repeated.
+    found : the answer of each comparison, with the name of its file. against : A, or the two implementations.
+    again : the command that compares one of them, up to its name; empty where it cannot be repeated.
 
-    >>> answer_against([Compared(file="b.npy", level="ok", verdict="same", agree=True)]).verdict.text
+    >>> import numpy as np
+    >>> from pe_spectra.answers.agreements import answer_tables
+    >>> from pe_spectra.models.comparison.table_diff import compare_tables
+    >>> same = answer_tables("a", "b.npy", compare_tables(np.eye(2), np.eye(2)))
+    >>> answer_against([("b.npy", same)]).verdict.text
     'Of 1 file against A: 1 the same.'
     """
-    usable = [row for row in rows if row.error is None]
-    worst = max(usable, key=lambda row: RANKS.get(row.level or "", 0), default=None)
+    rows = [summarise_comparison(file, one) for file, one in found]
+    worst = max(rows, key=lambda row: RANKS[row.level])
     return Answer(
         body=AgainstBody(against=tuple(against), rows=tuple(rows)),
         verdict=_judge(rows, against),
-        results=usable,
-        notes=gather_notes(notes, [row.file for row in usable]),
+        results=rows,
+        notes=gather_notes([(file, note) for file, one in found for note in one.notes], [row.file for row in rows]),
         shown=("file", "verdict", "cause", "first_position"),
         narrow=("file", "cause"),
-        next_command=f"{again} {shlex.quote(worst.file)}" if again and worst and worst.agree is False else "",
-        failed=failed,
+        next_command=f"{again} {shlex.quote(worst.file)}" if again and worst.agree is False else "",
+        failed=[f"{file}: {text}" for file, one in found for text in one.failed],
     )
 
 
@@ -142,19 +128,13 @@ def _judge(rows: Sequence[Compared], against: Sequence[str]) -> Verdict:
         "not decided": [row for row in rows if row.verdict == _UNDECIDED],
         "different": [row for row in rows if row.agree is False and row.verdict != _BREAKS],
         "breaking": [row for row in rows if row.verdict == _BREAKS],
-        "not comparable": [row for row in rows if row.error is not None],
     }
     said = [f"{len(found)} {what}" for what, found in groups.items() if found]
     breaking = sorted(groups["breaking"], key=lambda row: row.first_position or 0)
     if breaking:
         first = breaking[0]
-        said[-1 if not groups["not comparable"] else -2] += f" ({first.file} from position {first.first_position:,} on)"
-    codes = {
-        "breaking": "some-break",
-        "different": "some-differ",
-        "not comparable": "unusable-files",
-        "not decided": "undecided",
-    }
+        said[-1] += f" ({first.file} from position {first.first_position:,} on)"
+    codes = {"breaking": "some-break", "different": "some-differ", "not decided": "undecided"}
     code = next((code for what, code in codes.items() if groups[what]), "none-differs")
     how = "against" if len(against) == 1 else "as read by"
     return VERDICTS.say(code, f"Of {count(len(rows), 'file')} {how} {join(list(against))}: {join(said)}.")

@@ -74,48 +74,32 @@ def diff(
 
 
 def _compare_each(run: Run, pairs: Sequence[Sequence[str]], stacks: Sequence[Stack], asked: Setting) -> Outcome:
-    """Compare one after another; a file that cannot be compared is a line, as in `audit`, and the others are given."""
-    from pe_spectra.answers.against import answer_against, summarise_comparison
+    """Compare one after another; all are answered, or the first that cannot be compared is the error."""
+    from pe_spectra.answers.against import answer_against
     from pe_spectra.cli.installed import note_installed
 
     with run.progress("comparing") as progress:
         found = _answer_each(pairs, stacks, asked, progress)
-    rows = [summarise_comparison(file, one) for file, one in found]
-    errors = tuple(row.error for row in rows if row.error is not None)
-    # a file that was asked for holds all of the answer, or is not written
-    if len(errors) == len(rows) or (errors and run.output is not None):
-        return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
-    answered = [(file, one) for file, one in found if not isinstance(one, str)]
-    answer = answer_against(
-        rows,
-        against=[one.title for one in stacks] or [pairs[0][0]],
-        notes=[(file, note) for file, one in answered for note in one.notes],
-        failed=[f"{file}: {text}" for file, one in answered for text in one.failed],
-        again=asked.again,
-    )
-    answer = replace(answer, notes=(*answer.notes, *note_installed(stacks)))
-    return run.finish(answer, errors=errors)
+    against = [one.title for one in stacks] or [pairs[0][0]]
+    answer = answer_against(found, against=against, again=asked.again)
+    return run.finish(replace(answer, notes=(*answer.notes, *note_installed(stacks))))
 
 
 def _answer_each(
     pairs: Sequence[Sequence[str]], stacks: Sequence[Stack], asked: Setting, progress: Callable[[int, int], None]
-) -> list[tuple[str, Answer | str]]:
-    """Answer each comparison, with the name of its file; where it cannot be compared, say why."""
-    from pe_spectra.cli.formula_sides import find_encoding_named
+) -> list[tuple[str, Answer]]:
+    """Answer each comparison, with the name of its file."""
     from pe_spectra.cli.two_sides import answer_sides
     from pe_spectra.model_sources import read_side
 
     read = lru_cache(maxsize=2)(read_side)  # A, and the one that it is compared with
-    if not stacks and find_encoding_named(pairs[0][0], "A") is None:
-        read(pairs[0][0], "A")  # without it there is nothing to compare
-    found: list[tuple[str, Answer | str]] = []
+    found: list[tuple[str, Answer]] = []
     for named in pairs:
         progress(len(found), len(pairs))
         try:
             found.append((named[-1], answer_sides(named, stacks, asked, read)))
-        except (FileError, InputError) as error:
-            text = str(error)
-            found.append((named[-1], text if named[-1] in text else f"{named[-1]}: {text}"))
+        except InputError as error:  # which says "B", or an option that has no meaning beside this one
+            raise FileError(named[-1], str(error).removeprefix("B: ")) from error
     return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from pe_spectra.wording import join
@@ -41,6 +43,8 @@ def find_version(package: str) -> str | None:
     >>> find_version("a-package-that-nobody-has") is None
     True
     """
+    if not any(_holds(folder, package) for folder in sys.path):
+        return None
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -48,3 +52,12 @@ def find_version(package: str) -> str | None:
     except (PackageNotFoundError, KeyError, OSError, ValueError):
         return None
     return found[0] if found is not None else None
+
+
+def _holds(folder: str, package: str) -> bool:
+    """Whether something there begins with the name of a package; a look that spares the import of the metadata."""
+    try:
+        names = os.listdir(folder or os.curdir)
+    except OSError:
+        return False
+    return any(re.sub(r"[-_.]+", "-", name[: len(package)]).lower() == package for name in names)

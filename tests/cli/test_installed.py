@@ -1,5 +1,6 @@
 """Notes about packages that are installed in another release than the one that was read."""
 
+import subprocess
 import sys
 
 import pytest
@@ -64,6 +65,12 @@ def test_the_version_is_found_without_an_import(tmp_path, monkeypatch):
     assert installed.find_version("odd") is None
     assert installed.find_version("bare") is None
     assert "a_package" not in sys.modules
+
+
+def test_the_metadata_are_not_imported_for_packages_that_are_not_here():
+    line = "import sys; from pe_spectra.cli import installed; installed.find_version('absent'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=True)
+    assert "importlib.metadata" not in done.stdout.split()
 
 
 def test_every_package_has_a_version_to_compare_with():

@@ -1,11 +1,13 @@
 """The command diff over several files: one row for each comparison."""
 
 import io
-import json
 
+import numpy as np
 import pytest
 
-from pe_spectra.answers.against import VERDICTS, Compared, answer_against
+from pe_spectra.answers.against import VERDICTS, answer_against
+from pe_spectra.answers.agreements import answer_tables
+from pe_spectra.models.comparison.table_diff import compare_tables
 from tests.documents import read_csv
 
 THREE, THREE_ONE, GEMMA, LONG = (
@@ -65,26 +67,17 @@ def test_counts_are_those_of_the_rows(cli):
     assert cli(f"diff {THREE_ONE} inv.npy {THREE_ONE} --check --strict").code == 1
 
 
-def test_a_file_that_cannot_be_compared_is_a_line(cli, refuse, diff_files):
-    line = f"diff {THREE_ONE} {THREE} missing.json bert-base-uncased.json inv.npy"
-    done = cli(f"{line} --json")
-    assert done.code == 2
-    rows = json.loads(done.out)["rows"]
-    assert [row["error"] is None for row in rows] == [True, False, False, True]
-    assert [text for text in done.err.splitlines() if text.startswith("error: ")] == [
-        f"error: {row['error']}" for row in rows if row["error"]
-    ]
-    assert "missing.json" in rows[1]["error"]
-    assert len(read_csv(cli(f"{line} --format csv").out)) == 2
-    # a file that nobody could read does not go as one that is the same
-    verdict = json.loads(cli(f"diff {THREE_ONE} missing.json {THREE_ONE} --json").out)["verdict"]
-    assert (verdict["code"], verdict["level"]) == ("unusable-files", "warning")
-    # what was asked for as a file is whole, or not there
-    done = cli(f"{line} --output all.json")
-    assert (done.code, done.out) == (2, "")
+@pytest.mark.parametrize("bad", ["missing.json", "bert-base-uncased.json"])
+def test_a_file_that_cannot_be_compared_is_the_error_of_all(refuse, diff_files, bad):
+    assert bad in refuse(f"diff {THREE_ONE} {THREE} {bad} inv.npy gone.json --json")
+    assert bad in refuse(f"diff {THREE} {bad} --stack vllm --output all.json")
+    assert bad in refuse(f"diff {bad} {THREE} {THREE_ONE}")
     assert not (diff_files / "all.json").exists()
-    assert "missing.json" in refuse(f"diff missing.json {THREE} {THREE_ONE}")
-    assert cli(f"diff {THREE_ONE} missing.json gone.json").err.count("error: ") == 2
+
+
+def test_what_does_not_go_with_an_option_is_named(refuse):
+    told = refuse(f"diff {THREE_ONE} {THREE} sinusoidal:d=16 --trained 512")
+    assert told.startswith("sinusoidal:d=16: --trained has no meaning with a SPEC (512)")
 
 
 def test_numbers_of_names(refuse):
@@ -100,10 +93,8 @@ def test_standard_input_is_read_once_for_all(ask_diff, diff_files, monkeypatch):
 
 
 def test_the_next_command_compares_the_worst():
-    rows = [
-        Compared(file=name, level=level, verdict=code, agree=code == "same", first_position=9)
-        for name, level, code in (("a.json", "ok", "same"), ("b c.json", "error", "breaks"))
-    ]
-    assert answer_against(rows, again="pe-spectra diff x.json").next_command == "pe-spectra diff x.json 'b c.json'"
-    assert answer_against(rows[:1], again="pe-spectra diff x.json").next_command == ""
-    assert answer_against(rows).next_command == ""
+    a, b = np.eye(2), np.ones((2, 2))
+    found = [(name, answer_tables("x", name, compare_tables(a, one))) for name, one in (("a.npy", a), ("b c.npy", b))]
+    assert answer_against(found, again="pe-spectra diff x.npy").next_command == "pe-spectra diff x.npy 'b c.npy'"
+    assert answer_against(found[:1], again="pe-spectra diff x.npy").next_command == ""
+    assert answer_against(found).next_command == ""

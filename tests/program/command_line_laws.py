@@ -149,8 +149,6 @@ def _warns(line, outcome):
 
 def _is_partial(line):
     """Whether it is a command over many files, which answers the good ones and names the others."""
-    if line.command == "diff":  # A with several, or several in two implementations
-        return len(line.values("")) > (1 if line.values("--stack") else 2)
     return line.command == "audit" and len(line.values("")) > 1
 
 

@@ -11,8 +11,6 @@ from tests.program.command_lines import Part, split_line
 FUZZER = """
 import re
 
-MANY = ("audit",)
-
 def singles(seed, grammar):
     return [seed + str(number) for number in range(41)]
 
@@ -55,26 +53,6 @@ def test_the_wrapper_forgives_colours_where_they_were_asked_for(wrapper, argv, o
     case = SimpleNamespace(argv=argv.split(), env_name="plain")
     assert fuzzer.judge(case, out) == found
     assert case.env_name == "plain"
-
-
-@pytest.mark.parametrize(
-    ("argv", "several"),
-    [
-        ("diff a.json b.json c.json", True),
-        ("diff a.json b.json --json --stack=vllm", True),
-        ("diff a.json b.json --json", False),
-        ("diff a.json b.json --served 4096", False),
-        ("diff a.json --stack vllm", False),
-        ("audit a.json b.json c.json", False),
-    ],
-)
-def test_the_wrapper_tells_several_comparisons(wrapper, argv, several):
-    module, path = wrapper
-    assert module.compares_several(argv.split()) is several
-    fuzzer = module.load_fuzzer(path)
-    module.allow_asked_colours(fuzzer)
-    fuzzer.judge(SimpleNamespace(argv=argv.split(), env_name="plain"), "8")
-    assert (("audit", "diff") if several else ("audit",)) == fuzzer.MANY
 
 
 def test_the_wrapper_keeps_absolute_paths_from_the_judge(wrapper):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.features import FourierFeatures as FourierFeatures
     from pe_spectra.encodings.features import LearnableSinusoid as LearnableSinusoid
     from pe_spectra.encodings.grids import DetrSine as DetrSine
+    from pe_spectra.encodings.grids import Sincos2d as Sincos2d
     from pe_spectra.encodings.lag_tables import T5 as T5
     from pe_spectra.encodings.lag_tables import Erpe as Erpe
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.sinusoidal import Tape as Tape
     from pe_spectra.encodings.sinusoidal import Tensor2Tensor as Tensor2Tensor
     from pe_spectra.encodings.structural import Rnn as Rnn
-    from pe_spectra.encodings.structural import Sincos2d as Sincos2d
     from pe_spectra.encodings.structural import Tree as Tree
     from pe_spectra.encodings.temporal import Mtan as Mtan
     from pe_spectra.encodings.temporal import MtanLearned as MtanLearned

@@ -22,7 +22,7 @@ ENCODING_CLASSES: dict[str, tuple[str, str]] = {
     "calendar": ("calendar", "Calendar"),
     "tree": ("structural", "Tree"),
     "rnn": ("structural", "Rnn"),
-    "sincos2d": ("structural", "Sincos2d"),
+    "sincos2d": ("grids", "Sincos2d"),
     "detr-sine": ("grids", "DetrSine"),
     "rope": ("rotary", "Rope"),
     "rope-axial": ("rotary_variants", "RopeAxial"),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_rows
+from pe_spectra.encodings.grids import OnGrid
 from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.pairs import interleave
 from pe_spectra.encodings.parameters import SEED, parameter
@@ -27,7 +28,7 @@ _DRAWN = "seed of the numbers that are drawn"
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class RopeAxial(Encoding):
+class RopeAxial(OnGrid):
     """The rotary encoding of a grid: positions fill it in reading order, s = y width + x.
 
     axial: the first d/4 pairs turn by x theta_i, the others by y theta_i, theta_i = base**(-4i/d).
@@ -74,23 +75,9 @@ class RopeAxial(Encoding):
     seed: int = parameter(like=SEED, meaning=_DRAWN, only_with={"mode": ("mixed",)})
 
     @property
-    def rows(self) -> int:
-        """One position for each cell."""
-        return self.height * self.width
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the grid."""
-        return self.height, self.width
-
-    @property
     def is_random(self) -> bool:
         """Whether directions were drawn in place of learned ones."""
         return self.mode == "mixed"
-
-    def describe_position(self, s: int) -> str:
-        """Row and column of the cell."""
-        return f"row {s // self.width}, column {s % self.width}"
 
     def vectors(self) -> F64:
         """Frequencies of the d/2 pairs along x and along y, in rad/cell, shape (2, d/2)."""

@@ -1,4 +1,4 @@
-"""Encodings of structure: nodes of a tree, states of a recurrent network, places on a grid."""
+"""Encodings of structure: nodes of a tree, states of a recurrent network."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_held, check_rows
 from pe_spectra.encodings.learned import HeldTable
-from pe_spectra.encodings.parameters import RHO, SEED, YES_NO, FileOfNumbers, GivenArray, parameter
+from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, ladder_words, sin_cos
-from pe_spectra.limits import DEFAULT_LENGTH, MAX_LENGTH, MAX_POSITION, MAX_WIDTH
-from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.exact import F64, I64
+from pe_spectra.limits import DEFAULT_LENGTH, MAX_LENGTH, MAX_POSITION
+from pe_spectra.numbers import IntegerRange, RealRange
 
 #: Branches of a path that are written out.
 _WRITTEN_BRANCHES = 12
@@ -24,7 +24,7 @@ _WRITTEN_BRANCHES = 12
 _MAX_STATE = 4096
 #: A state that changes by less at a step is said to stand still.
 _STILL = 1e-12
-_STEPS, _SIDE = IntegerRange(minimum=1, maximum=1024), IntegerRange(minimum=1, maximum=MAX_LENGTH)
+_STEPS = IntegerRange(minimum=1, maximum=1024)
 
 
 @final
@@ -211,79 +211,3 @@ class Rnn(HeldTable):
         s = as_positions(positions, self.d)
         check_rows(s, self.length)
         return self._states[s]
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class Sincos2d(Encoding):
-    """The sinusoid on a grid of patches (MAE, MoCo v3): half of the columns for each axis.
-
-    Each half holds sin and cos of w_i x, w_i = rho**(-i / (d/4)), i < d/4, x the index of the column or row;
-    positions run along the rows of the grid, after a row of zeros for CLS where there is one.
-    """
-
-    name: ClassVar[str] = "sincos2d"
-    family: ClassVar[str] = "structural"
-    summary: ClassVar[str] = "the sinusoidal encoding of both axes of a grid of patches"
-    formula: ClassVar[str] = "e(row y, column x) = (sin w x, cos w x, sin w y, cos w y), w_i = rho**(-4i/d)"
-    source: ClassVar[str] = "facebookresearch/mae, util/pos_embed.py; timm, layers/pos_embed_sincos.py"
-    pitfalls: ClassVar[str] = (
-        "MAE's first half encodes the column of the patch although its code calls it emb_h; timm puts rows first and "
-        "all sines before all cosines; the CLS row is zero; read as a line it has false seams where rows wrap"
-    )
-
-    d: int = parameter(
-        default=256,
-        accepts=IntegerRange(minimum=4, maximum=MAX_WIDTH),
-        multiple=4,
-        meaning="width, a multiple of 4",
-    )
-    height: int = parameter(default=14, accepts=_SIDE, meaning="rows of the grid")
-    width: int = parameter(default=14, accepts=_SIDE, meaning="columns of the grid")
-    rho: float = parameter(like=RHO, meaning="base of the geometric ladder of frequencies")
-    cls: str = parameter(accepts=YES_NO, meaning="a row of zeros for the CLS token before the grid")
-    order: str = parameter(
-        accepts=Choice(members=("mae", "timm", "timm-interleaved")),
-        meaning="columns: (sin x, cos x, sin y, cos y), (sin y, sin x, cos y, cos x), (sin y, cos y, sin x, cos x)",
-    )
-
-    @property
-    def rows(self) -> int:
-        """Patches, and the CLS row."""
-        return self.height * self.width + self._before
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the grid, without the CLS row."""
-        return self.height, self.width
-
-    @property
-    def _before(self) -> int:
-        return int(self.cls == "yes")
-
-    def table(self, positions: int | ArrayLike) -> F64:
-        """Vectors of the positions, shape (S, d); entries right to one unit in the last place."""
-        s = as_positions(positions, self.d)
-        check_rows(s, self.rows)
-        words = ladder_words(self.rho, self.d // 2)
-        place = np.maximum(s - self._before, 0)
-        (sin_y, cos_y), (sin_x, cos_x) = (sin_cos(words, index) for index in np.divmod(place, self.width))
-        parts = {
-            "mae": (sin_x, cos_x, sin_y, cos_y),
-            "timm": (sin_y, sin_x, cos_y, cos_x),
-            "timm-interleaved": (sin_y, cos_y, sin_x, cos_x),
-        }
-        codes = np.concatenate(parts[self.order], axis=1)
-        codes[s < self._before] = 0.0
-        return codes
-
-    #: Each axis has frequency 1 rad, and a CLS row of zeros is on no circle.
-    theorem = Theorem(
-        kind="irrational-frequency",
-        text="sin and cos of row and of column (frequency 1 rad) tell integers apart; only the CLS row is zero",
-    )
-
-    def describe_position(self, s: int) -> str:
-        """The place on the grid: `row 3, column 5`, or CLS."""
-        row, column = divmod(s - self._before, self.width)
-        return "CLS" if s < self._before else f"row {row}, column {column}"

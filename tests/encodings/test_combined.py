@@ -7,10 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.encodings.absolute import Dft
 from pe_spectra.encodings.calendar import Calendar
 from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.encodings.grids import Sincos2d
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.encodings.sinusoidal import Sinusoidal
-from pe_spectra.encodings.structural import Rnn, Sincos2d
+from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 
 

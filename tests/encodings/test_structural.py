@@ -1,14 +1,14 @@
-"""Trees, recurrent states and grids, against naive versions of their definitions."""
+"""Trees and recurrent states, against naive versions of their definitions."""
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.combined import Hybrid
-from pe_spectra.encodings.structural import Rnn, Sincos2d, Tree
+from pe_spectra.encodings.grids import Sincos2d
+from pe_spectra.encodings.structural import Rnn, Tree
 from pe_spectra.errors import InputError
 
 # ----------------------------------------------------------------------------------- trees
@@ -116,53 +116,3 @@ def test_tables_end_with_their_rows():
         assert encoding.table([encoding.rows - 1]).shape == (1, encoding.d)
         with pytest.raises(InputError, match="a position has no row"):
             encoding.table([encoding.rows])
-
-
-# ----------------------------------------------------------------------------------- grids
-
-
-def encode_mae(d, height, width, rho=10000.0):
-    """facebookresearch/mae, util/pos_embed.py, with loops: the first half encodes the column."""
-    rows = []
-    for y in range(height):
-        for x in range(width):
-            row = []
-            for place in (x, y):
-                angles = [place / rho ** (i / (d / 4)) for i in range(d // 4)]
-                row += [math.sin(a) for a in angles] + [math.cos(a) for a in angles]
-            rows.append(row)
-    return np.array(rows)
-
-
-def test_sincos2d_is_that_of_mae():
-    encoding = Sincos2d(d=16, height=3, width=5)
-    assert_allclose(encoding.table(15), encode_mae(16, 3, 5), rtol=0, atol=1e-15)
-    assert encoding.shape == (3, 5)
-    with_cls = Sincos2d(d=16, height=3, width=5, cls="yes")
-    assert_array_equal(with_cls.table(16)[1:], encoding.table(15))
-    assert_array_equal(with_cls.table(1), np.zeros((1, 16)))
-    assert [with_cls.describe_position(s) for s in (0, 1, 15)] == ["CLS", "row 0, column 0", "row 2, column 4"]
-
-
-def test_orders_are_permutations_of_columns():
-    """timm, layers/pos_embed_sincos.py: the row of the grid first; sines then cosines unless interleaved."""
-    quarters = {
-        order: np.split(Sincos2d(d=8, order=order).table(196), 4, axis=1)
-        for order in Sincos2d.accepts[-1].accepts.members
-    }
-    sin_x, cos_x, sin_y, cos_y = quarters["mae"]
-    assert_array_equal(quarters["timm"], [sin_y, sin_x, cos_y, cos_x])
-    assert_array_equal(quarters["timm-interleaved"], [sin_y, cos_y, sin_x, cos_x])
-    assert_allclose(sin_y[14], np.sin([1, 0.01]), rtol=1e-15)
-
-
-def test_sincos2d_to_many_digits():
-    encoding = Sincos2d(d=8, height=1, width=2**20, rho=123.0)
-    with mpmath.workdps(50):
-        for s in (2**20 - 1, 777_777):
-            w = mpmath.mpf(123) ** (-mpmath.mpf(1) / 2)
-            row = encoding.table([s])[0]
-            assert abs(row[1] - mpmath.sin(w * s)) < 2.3e-16
-            assert abs(row[3] - mpmath.cos(w * s)) < 2.3e-16
-    with pytest.raises(InputError, match="multiple of 4"):
-        Sincos2d(d=6)

@@ -1,5 +1,6 @@
 """The file that tells what a model is: paths, folders, standard input, the local cache."""
 
+import errno
 import io
 import json
 import os
@@ -122,9 +123,12 @@ def test_refuses_what_is_no_configuration():
     assert "has NaN" in refuse("b.json")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_refuses_a_folder_that_cannot_be_read():
-    Path("m").mkdir(mode=0)
+def test_refuses_a_folder_that_cannot_be_read(monkeypatch):
+    def refuse_list(folder):
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    Path("m").mkdir()
+    monkeypatch.setattr(os, "listdir", refuse_list)  # root may list every folder
     assert "permission denied" in refuse("m")
 
 

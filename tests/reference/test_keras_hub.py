@@ -1,14 +1,12 @@
 """What the rotary layers of keras-hub compute, frozen by tests/reference/keras_hub/generate.py, against its stack."""
 
-import gzip
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pe_spectra.models.stacks import RELEASES, Refusal
-from pe_spectra.models.stated.configuration import read_configuration
+from tests.reference.freezing import thaw
+from tests.reference.frozen_stacks import are_same, read_drawn, scales_alike
 
 FOLDER = Path(__file__).parent / "keras_hub"
 STACKS = {stack.version: stack for stack in RELEASES if stack.name == "keras-hub"}
@@ -16,12 +14,11 @@ NOTE = "converter from transformers"
 
 
 def load(version):
-    return json.loads(gzip.decompress((FOLDER / f"keras-hub-{version}.json.gz").read_bytes()))
+    return thaw(FOLDER, "keras-hub", version)
 
 
 def read(version, case):
-    stated = read_configuration(json.loads(json.dumps(case["config"])), "config.json")
-    return STACKS[version].read(stated, stated.layers[0], None)
+    return read_drawn(STACKS[version], case["config"])
 
 
 def test_every_release_is_frozen():
@@ -37,9 +34,7 @@ def test_every_drawn_configuration_is_read_as_the_layers_do(version):
     for number, case in enumerate(cases):
         found = read(version, case)
         assert not isinstance(found, Refusal), found.reason
-        same = len(found.frequencies) == len(case["frequencies"])
-        same = same and np.allclose(found.frequencies, case["frequencies"], rtol=1e-5, atol=0)
-        if not same or found.layout != "half" or abs(found.attention_scaling / case["attention"] - 1) > 1e-6:
+        if not (are_same(found, case, 1e-5) and scales_alike(found, case) and found.layout == "half"):
             differing.append((number, case["config"], found.attention_scaling, case["attention"]))
     assert differing == []
 

@@ -1,21 +1,19 @@
 """How three libraries turn a query, frozen by tests/reference/libraries/generate.py, against their stacks."""
 
-import gzip
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pe_spectra.models.stacks import STACKS, Refusal
-from pe_spectra.models.stated.configuration import read_configuration
 from tests.models.stack_configurations import LIBRARIES
+from tests.reference.freezing import thaw
+from tests.reference.frozen_stacks import are_same, read_drawn
 
 FOLDER = Path(__file__).parent / "libraries"
 
 
 def load(name):
-    return json.loads(gzip.decompress((FOLDER / f"{name}-{STACKS[name].version}.json.gz").read_bytes()))
+    return thaw(FOLDER, name, STACKS[name].version)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -26,15 +24,12 @@ def test_every_drawn_configuration_is_read_as_its_arguments_are(name):
     differing = []
     for case in frozen["cases"]:
         config = case["config"]
-        stated = read_configuration(json.loads(json.dumps(config)), "config.json")
-        found = stack.read(stated, stated.layers[0], None)
+        found = read_drawn(stack, config)
         if "refused" in case or isinstance(found, Refusal):
             same = "refused" in case and isinstance(found, Refusal)
         else:
             distance = 1 if found.layout == "interleaved" else found.rotary_dim // 2
-            same = [distance] == case["distance"] and len(found.frequencies) == len(case["frequencies"])
-            same = same and np.allclose(found.frequencies, case["frequencies"], rtol=4e-6, atol=0)
-            same = same and found.attention_scaling == 1
+            same = are_same(found, case, 4e-6) and [distance] == case["distance"] and found.attention_scaling == 1
         if not same:
             differing.append((config["model_type"], config["rope_parameters"], found))
     assert differing == []

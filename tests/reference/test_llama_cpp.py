@@ -1,21 +1,18 @@
 """What llama.cpp turns a query by, frozen by tests/reference/llama_cpp/generate.py, against its stack."""
 
-import gzip
-import json
 from pathlib import Path
-
-import numpy as np
 
 from pe_spectra.models.stacks import RELEASES, Refusal
 from pe_spectra.models.stacks.llama_cpp import PROBED, load_readings
-from pe_spectra.models.stated.configuration import read_configuration
+from tests.reference.freezing import thaw
+from tests.reference.frozen_stacks import are_same, read_drawn, scales_alike
 
 FOLDER = Path(__file__).parent / "llama_cpp"
 (STACK,) = (stack for stack in RELEASES if stack.name == "llama.cpp")
 
 
 def load():
-    return json.loads(gzip.decompress((FOLDER / f"llama.cpp-{STACK.version}.json.gz").read_bytes()))
+    return thaw(FOLDER, "llama.cpp", STACK.version)
 
 
 def test_the_release_is_frozen():
@@ -30,14 +27,11 @@ def test_every_drawn_configuration_is_read_as_converter_and_library_do():
     assert sum("refused" not in case for case in cases) >= 190
     differing = []
     for number, case in enumerate(cases):
-        stated = read_configuration(json.loads(json.dumps(case["config"])), "config.json")
-        found = STACK.read(stated, stated.layers[0], None)
+        found = read_drawn(STACK, case["config"])
         if isinstance(found, Refusal) or "refused" in case:
             same = isinstance(found, Refusal) and "refused" in case
         else:
-            same = len(found.frequencies) == len(case["frequencies"]) and found.layout == case["layout"]
-            same = same and np.allclose(found.frequencies, case["frequencies"], rtol=1e-5, atol=0)
-            same = same and abs(found.attention_scaling / case["attention"] - 1) < 1e-6
+            same = are_same(found, case, 1e-5) and scales_alike(found, case) and found.layout == case["layout"]
         if not same:
             differing.append((number, case["config"], found))
     assert differing == []

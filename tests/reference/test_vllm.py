@@ -1,21 +1,19 @@
 """What the rotary modules of vLLM compute, frozen by tests/reference/vllm/generate.py, against its stack."""
 
-import gzip
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pe_spectra.models.stacks import RELEASES, Refusal
-from pe_spectra.models.stated.configuration import read_configuration
+from tests.reference.freezing import thaw
+from tests.reference.frozen_stacks import are_same, read_drawn, scales_alike
 
 FOLDER = Path(__file__).parent / "vllm"
 STACKS = {stack.version: stack for stack in RELEASES if stack.name == "vllm"}
 
 
 def load(version):
-    return json.loads(gzip.decompress((FOLDER / f"vllm-{version}.json.gz").read_bytes()))
+    return thaw(FOLDER, "vllm", version)
 
 
 def test_every_release_is_frozen():
@@ -29,12 +27,9 @@ def test_every_drawn_configuration_is_read_as_the_release_does(version):
     assert len(cases) >= 190
     differing = []
     for number, case in enumerate(cases):
-        stated = read_configuration(json.loads(json.dumps(case["config"])), "config.json")
-        found = STACKS[version].read(stated, stated.layers[0], None)
+        found = read_drawn(STACKS[version], case["config"])
         assert not isinstance(found, Refusal), found.reason
-        same = len(found.frequencies) == len(case["frequencies"])
-        same = same and np.allclose(found.frequencies, case["frequencies"], rtol=4e-6, atol=0)
-        if not same or abs(found.attention_scaling / case["attention"] - 1) > 1e-6:
+        if not (are_same(found, case, 4e-6) and scales_alike(found, case)):
             differing.append((number, case["config"]["rope_parameters"], found.attention_scaling, case["attention"]))
     assert differing == []
 

@@ -9,8 +9,6 @@ some minutes with the download; nothing of TensorFlow is needed:
     KERAS_BACKEND=jax python -m tests.reference.keras_hub.generate
 """
 
-import datetime
-import gzip
 import json
 import pathlib
 import sys
@@ -19,13 +17,15 @@ import types
 import keras
 import numpy as np
 
+from tests.reference.freezing import freeze, start_choosing
+
 # 0.31 imports it while its modules are read, and calls nothing of it here
 sys.modules.setdefault("tensorflow", types.ModuleType("tensorflow"))
 
-import keras_hub  # noqa: E402
-from keras_hub.src.models.llama.llama_rotary_embedding import LlamaRotaryEmbedding  # noqa: E402
-from keras_hub.src.models.phi3.phi3_rotary_embedding import Phi3SuScaledRotaryEmbedding  # noqa: E402
-from keras_hub.src.utils.transformers.preset_loader import TransformersPresetLoader  # noqa: E402
+import keras_hub  # noqa: E402  (after what it imports is there)
+from keras_hub.src.models.llama.llama_rotary_embedding import LlamaRotaryEmbedding  # noqa: E402  (likewise)
+from keras_hub.src.models.phi3.phi3_rotary_embedding import Phi3SuScaledRotaryEmbedding  # noqa: E402  (likewise)
+from keras_hub.src.utils.transformers.preset_loader import TransformersPresetLoader  # noqa: E402  (likewise)
 
 #: How many configurations are drawn.
 COUNT = 220
@@ -49,7 +49,7 @@ SMALL = {
 
 def draw(rng):
     """A configuration in one of the two generations of keys."""
-    choose = lambda *values: values[int(rng.integers(len(values)))]  # noqa: E731
+    choose = start_choosing(rng)
     head, base = choose(32, 64, 96, 128), choose(500.0, 1e4, 5e5, 1e6)
     length, kind, model = choose(4096, 8192, 16384), choose(*KINDS), choose(*MODELS)
     block = {"rope_type": kind}
@@ -144,7 +144,6 @@ def compare(converted, layer):
 
 def main():
     """Draw, compute and write."""
-    version = keras_hub.__version__
     rng = np.random.default_rng(20261127)
     cases = []
     for config in (draw(rng) for _ in range(COUNT)):
@@ -152,10 +151,8 @@ def main():
         length = config["max_position_embeddings"] if "longrope" in json.dumps(config) else 2
         layer = measure(make_layer(config), config["head_dim"], length)
         cases.append({"config": config, **layer, "converted": compare(convert(config), layer)})
-    head = {"stack": "keras-hub", "version": version, "keras": keras.__version__}
-    head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "cases": cases}
-    (HERE / f"keras-hub-{version}.json.gz").write_bytes(gzip.compress(json.dumps(head).encode(), mtime=0))
-    print(version, len(cases), "cases,", sum("refused" in one["converted"] for one in cases), "refused")
+    head = {"stack": "keras-hub", "version": keras_hub.__version__, "keras": keras.__version__}
+    freeze(HERE, head, cases)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ It writes one file for each library, NAME-VERSION.json.gz, and prints how many i
 of each channel of a query it is measured into which others it goes at position 1, and by how much.
 """
 
-import datetime
-import gzip
 import importlib
-import json
 import pathlib
 from importlib.metadata import version
 
 import numpy as np
 import torch
+
+from tests.reference.freezing import freeze, start_choosing
 
 COUNT = 190
 HERE = pathlib.Path(__file__).parent
@@ -35,7 +34,7 @@ class UntakenError(Exception):
 
 def draw(rng):
     """A configuration of one of the families."""
-    choose = lambda *values: values[int(rng.integers(len(values)))]  # noqa: E731
+    choose = start_choosing(rng)
     model, head = choose("llama", "llama", *FAMILIES), choose(64, 96, 128)
     kind = choose("llama3", "llama3", *KINDS) if model == "llama" else choose(*KINDS)
     block = {"rope_type": kind, "rope_theta": choose(1e4, 5e5, 1e6, 123456.0)}
@@ -132,9 +131,7 @@ def main():
         rng = np.random.default_rng(20261127)
         cases = [{"config": config, **measure(turn, config)} for config in (draw(rng) for _ in range(COUNT))]
         head = {"stack": name, "version": version(name), "torch": torch.__version__.partition("+")[0]}
-        head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "cases": cases}
-        (HERE / f"{name}-{version(name)}.json.gz").write_bytes(gzip.compress(json.dumps(head).encode(), mtime=0))
-        print(name, version(name), len(cases), "cases,", sum("refused" in one for one in cases), "refused")
+        freeze(HERE, head, cases)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ llama-cpp-python's source has all of it, in $SOURCE; a quarter of an hour on one
     PYTHONPATH=$SOURCE:$SOURCE/gguf-py python -m tests.reference.llama_cpp.generate 0.3.36 0c1e57098 build/measure
 """
 
-import datetime
-import gzip
 import json
 import logging
 import pathlib
@@ -27,6 +25,8 @@ import conversion
 import gguf
 import numpy as np
 from conversion.base import ModelBase
+
+from tests.reference.freezing import freeze, start_choosing, write_date
 
 #: How many configurations are drawn.
 COUNT = 300
@@ -85,7 +85,7 @@ def make(model, head, base, length, **others):
 
 def draw(rng, models):
     """A configuration of a model, its scaling among the older keys or the newer."""
-    choose = lambda *values: values[int(rng.integers(len(values)))]  # noqa: E731
+    choose = start_choosing(rng)
     head, base = choose(64, 96, 128), choose(1e4, 5e5, 1e6, 123456.0)
     kind = choose("default", "default", "linear", "dynamic", "yarn", "yarn", "yarn", "llama3", "llama3", "longrope")
     model, length = choose(*models), choose(4096, 8192)
@@ -281,8 +281,7 @@ def main():
     version, commit, program = sys.argv[1:4]
     logging.disable(logging.CRITICAL)
     conversion.load_all_models()
-    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    head = {"stack": "llama.cpp", "version": version, "commit": commit, "date": date}
+    head = {"stack": "llama.cpp", "version": version, "commit": commit, "date": write_date()}
     table = {model: probe(program, model) for model in sorted(MODELS)}
     for model, one in table.items():
         print(model, one)
@@ -294,10 +293,7 @@ def main():
     rng = np.random.default_rng(20261127)
     drawn = [draw(rng, list(models)) for _ in range(COUNT)]
     cases = [{"config": config, **one} for config, one in zip(drawn, run(program, drawn), strict=True)]
-    (HERE / f"llama.cpp-{version}.json.gz").write_bytes(
-        gzip.compress(json.dumps({**head, "cases": cases}).encode(), mtime=0)
-    )
-    print(version, len(cases), "cases,", sum("refused" in one for one in cases), "refused")
+    freeze(HERE, head, cases)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ logging.disable(logging.CRITICAL)
 warnings.simplefilter("ignore")
 
 import torch  # noqa: E402  (after what keeps them quiet and offline)
-import transformers  # noqa: E402
-from torch import nn  # noqa: E402
-from transformers import PreTrainedModel  # noqa: E402
-from transformers.configuration_utils import PretrainedConfig  # noqa: E402
+import transformers  # noqa: E402  (likewise)
+from torch import nn  # noqa: E402  (likewise)
+from transformers import PreTrainedModel  # noqa: E402  (likewise)
+from transformers.configuration_utils import PretrainedConfig  # noqa: E402  (likewise)
 
 torch.set_num_threads(1)
 

@@ -7,16 +7,15 @@ compiled and no GPU is needed. In an environment with PyTorch for CPUs, some min
     python -m tests.reference.vllm.generate 0.33.0
 """
 
-import datetime
-import gzip
 import importlib
-import json
 import pathlib
 import sys
 import types
 
 import numpy as np
 import torch
+
+from tests.reference.freezing import freeze, start_choosing
 
 #: How many configurations are drawn; with those that are refused.
 COUNT = 220
@@ -85,7 +84,7 @@ class _Any:
 
 def draw(rng):
     """A configuration of a class that has no part of its own in a rotation."""
-    choose = lambda *values: values[int(rng.integers(len(values)))]  # noqa: E731
+    choose = start_choosing(rng)
     head, base = choose(64, 96, 128), choose(1e4, 5e5, 1e6, 123456.0)
     length, factor = choose(4096, 8192, 32768), choose(2.0, 4.0, 8.0, 3.5)
     kind = choose("default", "linear", "dynamic", "dynamic", "yarn", "yarn", "yarn", "llama3", "longrope", "ntk")
@@ -136,16 +135,13 @@ def compute(get_rope, config):
 
 def main():
     """Draw, compute and write."""
-    version = sys.argv[1]
     put_stubs(pathlib.Path.cwd() if len(sys.argv) < 3 else pathlib.Path(sys.argv[2]))
     get_rope = importlib.import_module("vllm.model_executor.layers.rotary_embedding").get_rope
     rng = np.random.default_rng(20261124)
     drawn = [draw(rng) for _ in range(COUNT)]
     cases = [{"config": config, **compute(get_rope, config)} for config in drawn]
-    head = {"stack": "vllm", "version": version, "torch": torch.__version__.partition("+")[0]}
-    head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "cases": cases}
-    (HERE / f"vllm-{version}.json.gz").write_bytes(gzip.compress(json.dumps(head).encode(), mtime=0))
-    print(version, len(cases), "cases,", sum("refused" in one for one in cases), "refused")
+    head = {"stack": "vllm", "version": sys.argv[1], "torch": torch.__version__.partition("+")[0]}
+    freeze(HERE, head, cases)
 
 
 if __name__ == "__main__":

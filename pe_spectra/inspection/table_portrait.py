@@ -136,13 +136,11 @@ def inspect_table(
     first, offset = PREFIX.check(prefix, "prefix"), OFFSET.check(row_offset, "row_offset")
     kind = DTYPE.check(dtype, "dtype")
     _check_grid(codes, grid, first)
-    anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=is_trained, offset=offset)
-    formula = _find_formula(anatomy, grid, find_stored_type(kind, codes)) if is_trained else None
-    if formula is not None and formula.exact:
-        # no training left a trace in what a formula gives: what is found is about the other rows alone
-        anatomy = replace(anatomy, resizing=(), seams=Seams(stray=anatomy.seams.stray))
-        if not formula.rows_left_out:
-            anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
+    formula = None
+    if is_trained:
+        anatomy, formula = recognise(codes, grid=grid, prefix=first, dtype=kind, offset=offset)
+    else:
+        anatomy = dissect(codes, grid=grid, prefix=first, dtype=kind, is_trained=False, offset=offset)
     rows, exponent = slice(anatomy.first, anatomy.last), anatomy.exponent
     used, good = anatomy.table[rows], ~anatomy.odd[rows]
     used = bridge(used, good) if grid is None else bridge_grid(used, good, grid)
@@ -184,6 +182,27 @@ def _to_positions(periods: Periods, channels: ChannelPeriods, spacing: float | N
         for one in periods.dominant
     )
     return replace(periods, dominant=dominant), replace(channels, periods=channels.periods * spacing)
+
+
+def recognise(
+    codes: F64, *, grid: tuple[int, int] | None = None, prefix: int = 0, dtype: str = "float64", offset: int = 0
+) -> tuple[Anatomy, Formula | None]:
+    """Sort the rows of a table, and look for its formula: where one gives every number, training left no trace.
+
+    The arguments are those of `dissect`.
+
+    >>> from pe_spectra import read_encoding
+    >>> table = read_encoding("calendar").table(151)
+    >>> dissect(table).seams.spacing, recognise(table)[0].seams.spacing
+    (24, None)
+    """
+    anatomy = dissect(codes, grid=grid, prefix=prefix, dtype=dtype, offset=offset)
+    formula = _find_formula(anatomy, grid, find_stored_type(dtype, codes))
+    if formula is None or not formula.exact:
+        return anatomy, formula
+    if formula.rows_left_out:  # what is found is about these rows alone
+        return replace(anatomy, resizing=(), seams=Seams(stray=anatomy.seams.stray)), formula
+    return dissect(codes, grid=grid, prefix=prefix, dtype=dtype, is_trained=False, offset=offset), formula
 
 
 def _find_formula(anatomy: Anatomy, grid: tuple[int, int] | None, dtype: str) -> Formula | None:

@@ -59,6 +59,7 @@ class Case:
     ----------
     truth : what was planted; nothing in a sound table.
     also : codes that are neither asked for nor false.
+    is_formula : whether a formula of the catalogue gives every number.
     lines : planted periods; empty where there is none, None where what was planted does not say.
     """
 
@@ -66,6 +67,7 @@ class Case:
     truth: tuple[Truth, ...] = ()
     options: Mapping[str, object] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
+    is_formula: bool = False
     lines: tuple[Line, ...] | None = None
 
 

@@ -177,14 +177,12 @@ def list_formulas():
 
 
 FORMULAS = tuple(list_formulas())
-#: What cycles of the calendar, and trees, do: they jump at regular distances.
-CYCLES = {"temporal": frozenset({"regular-jumps"}), "structural": frozenset({"regular-jumps"})}
 
 
 @kind("sound: formula")
 def make_formula(generator):
     encoding = FORMULAS[generator.integers(len(FORMULAS))]
     if encoding.shape is not None:
-        return Case(table=encoding.table(math.prod(encoding.shape)), options={"grid": encoding.shape})
+        return Case(table=encoding.table(math.prod(encoding.shape)), options={"grid": encoding.shape}, is_formula=True)
     rows = min(int(generator.integers(96, 320)), encoding.rows or MAX_LENGTH)
-    return Case(table=encoding.table(rows), also=CYCLES.get(encoding.family, frozenset()))
+    return Case(table=encoding.table(rows), is_formula=True)

@@ -258,10 +258,12 @@ def _list_values(
         pairs = [dict(zip(_BY_ROWS, shape, strict=True)) for shape in shapes]
     elif set(_BY_COLUMNS) <= set(known):
         pairs = [dict(zip(_BY_COLUMNS, shape, strict=True)) for shape in _list_factors(width)]
-    widths: list[Mapping[str, int]] = [{"d": width}, {}] if "d" in known else [{}]
+    widths: list[Mapping[str, int]] = [{"d": width}] if "d" in known else [{}]
+    if "d" in known and known["d"].keyword != "d":  # the width of a part, which may stay at its default
+        widths.append({})
     for given, pair in itertools.product(widths, pairs):
+        named = {known[name].keyword: value for name, value in (*given.items(), *pair.items())}
         for values in itertools.product(*choices.values()):
-            named = {known[name].keyword: value for name, value in (*given.items(), *pair.items())}
             yield named | dict(zip(choices, values, strict=True))
 
 

@@ -9,8 +9,7 @@ from itertools import takewhile
 import numpy as np
 
 from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes
-from pe_spectra.answers.captions import write_blur, write_mean
-from pe_spectra.answers.counts import place_below
+from pe_spectra.answers.captions import place_below, write_blur, write_mean
 from pe_spectra.answers.scheme_words import say_other_scheme
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
@@ -38,18 +37,13 @@ def find_gravest(findings: Sequence[Finding]) -> Finding | None:
 
 
 def _find_main(audit: ModelAudit) -> LayerAudit:
-    """The layer type that a sentence is about: full attention, else the one that sees farthest."""
-    own = _list_own(audit)
+    """The layer type of the text part that a sentence is about: full attention, else the one that sees farthest."""
+    own = [layer for layer in audit.layers if not layer.configuration.part]
     turned = [layer for layer in own if layer.rotation is not None]
     full = [layer for layer in turned if layer.name == _FULL]
     if full or not turned:
         return full[0] if full else own[0]
     return max(turned, key=lambda layer: (layer.reach is None, layer.reach or 0))
-
-
-def _list_own(audit: ModelAudit) -> list[LayerAudit]:
-    """The layers of the part that reads text."""
-    return [layer for layer in audit.layers if not layer.configuration.part]
 
 
 def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
@@ -62,8 +56,10 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
 
 
 def _judge_one(audit: ModelAudit) -> Verdict:
-    what, gravest = _say_scheme(audit), find_gravest(audit.findings)
-    what += f"; beside it {_name_some([one.part for one in audit.parts])}" if audit.parts else ""
+    main, gravest = _find_main(audit), find_gravest(audit.findings)
+    stated = main.configuration
+    what = _say_rotary(audit, main) if stated.scheme == "rotary" else say_other_scheme(audit)
+    what += f"; beside it {_name_some([one.part for one in stated.parts])}" if stated.parts else ""
     if gravest is None:
         return VERDICTS.say("clean", f"{what}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
@@ -119,12 +115,11 @@ def _name_some(files: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def _say_rotary(audit: ModelAudit) -> str:
-    layer = _find_main(audit)
+def _say_rotary(audit: ModelAudit, layer: LayerAudit) -> str:
     if layer.rotation is None:
         return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
     partial = f" in {layer.rotary_dim} of {layer.head_dim} channels" if layer.rotary_dim != layer.head_dim else ""
-    others = len(_list_own(audit)) - 1
+    others = sum(not one.configuration.part for one in audit.layers) - 1
     beside = f" in {layer.name} layers, and {count(others, 'other layer type')}" if others else ""
     return f"Rotary{partial}, base {_write(layer.base)}{_name_scaling(layer)}{beside}{_say_periods(layer)}"
 
@@ -149,10 +144,6 @@ def _say_periods(layer: LayerAudit) -> str:
     if not never:
         subject = f"each of {pairs} pairs completes a period"
     return f": {subject} within {within:,} positions{window}"
-
-
-def _say_scheme(audit: ModelAudit) -> str:
-    return _say_rotary(audit) if audit.scheme == "rotary" else say_other_scheme(audit)
 
 
 # --------------------------------------------------------------------- facts

@@ -98,7 +98,7 @@ def answer_audits(
         rows="none" if is_single else "fitting",  # the facts say what a row would
         last="" if is_single else count_audits(models),
         next_command=_suggest(good, is_single=is_single),
-        failed=_list_failures(good, fail_on, is_single=is_single),
+        failed=() if fail_on is None else _list_failures(good, fail_on, is_single=is_single),
     )
 
 
@@ -141,7 +141,7 @@ def _choose_shown(layers: Sequence[LayerAudit]) -> tuple[str, ...]:
     return tuple(name for name in _SHOWN if name != "layer" or {layer.name for layer in layers} != {"all"})
 
 
-def _list_failures(models: Sequence[ModelAudit], level: Level | None, *, is_single: bool) -> tuple[str, ...]:
+def _list_failures(models: Sequence[ModelAudit], level: Level, *, is_single: bool) -> tuple[str, ...]:
     found = [(audit.file, text) for audit in models for text in list_failures(audit.findings, level)]
     return tuple(dict.fromkeys(text if is_single else f"{file}: {text}" for file, text in found))
 

@@ -228,6 +228,16 @@ def write_mean(spectrum: Spectrum) -> str:
     return write_centroid(spectrum)
 
 
+def place_below(zero: int, edge: str) -> str:
+    """Say where the frequencies inside the lowest bin lie; `zero` others, which are 0, are below the edge, too.
+
+    >>> place_below(0, "2 pi/8"), place_below(1, "2 pi/8")
+    ('below 2 pi/8', 'between 0 and 2 pi/8 (1 other is 0, constant over positions)')
+    """
+    others = f"{zero} {'other is' if zero == 1 else 'others are'} 0, constant over positions"
+    return f"between 0 and {edge} ({others})" if zero else f"below {edge}"
+
+
 def write_centroid(spectrum: Spectrum) -> str:
     """Write the mean frequency of the weights, and what they were blurred with.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
+from pe_spectra.answers.captions import place_below
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.quantities import quantity
 from pe_spectra.spectrum import LowBinCount
@@ -59,16 +60,6 @@ def _judge(counts: Sequence[LowBinCount]) -> Verdict:
 def _say(count: LowBinCount) -> str:
     share = f"{count.inside} of {count.total} frequencies ({percent(count.share_inside)})"
     return f"{share} lie {place_below(count.zero, f'2 pi/{count.points}')} for {count.encoding.label}"
-
-
-def place_below(zero: int, edge: str) -> str:
-    """Say where the frequencies inside the lowest bin lie; `zero` others, which are 0, are below the edge, too.
-
-    >>> place_below(0, "2 pi/8"), place_below(1, "2 pi/8")
-    ('below 2 pi/8', 'between 0 and 2 pi/8 (1 other is 0, constant over positions)')
-    """
-    others = f"{zero} {'other is' if zero == 1 else 'others are'} 0, constant over positions"
-    return f"between 0 and {edge} ({others})" if zero else f"below {edge}"
 
 
 def _list_notes(counts: Sequence[LowBinCount]) -> tuple[str, ...]:

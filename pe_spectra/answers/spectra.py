@@ -12,12 +12,12 @@ from pe_spectra.answers.captions import (
     find_peaks,
     judge_spectrum,
     name_lines,
+    place_below,
     write_blur,
     write_centroid,
     write_low,
     write_mean,
 )
-from pe_spectra.answers.counts import place_below
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity

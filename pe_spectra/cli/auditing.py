@@ -75,7 +75,8 @@ def _answer(
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
-    if "config.json" in {one.format for one in files}:  # which is read as the newest transformers
+    # which is read as the newest transformers
+    if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
         answer = replace(answer, notes=(*answer.notes, *note_installed([STACKS[REFERENCE]])))
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 

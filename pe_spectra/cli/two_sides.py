@@ -127,7 +127,7 @@ def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedS
     """
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
-    from pe_spectra.models.scheme import find_answering, turn_layer
+    from pe_spectra.models.scheme import ANSWERING, turn_layer
     from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
@@ -135,7 +135,7 @@ def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedS
         later = side.dump.later if length > (side.dump.rows or length) else None
         return ComparedSide(name=side.shown, rotations=(later or side.dump,), notes=side.notes)
     configuration = find_rotations(side)
-    read, by = (turn_layer, find_answering(configuration)) if stack is None else (stack.read, stack)
+    read, by = (turn_layer, ANSWERING[configuration.format]) if stack is None else (stack.read, stack)
     found: list[Rotation] = []
     for layer in configuration.layers:
         one = read(configuration, layer, by.choose_length(layer, setting.served, setting.allocated))
@@ -206,11 +206,11 @@ def check_allocated(allocated: int | None, length: int, served: int | None) -> N
 
 def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
     """Name what chooses by the length that is allocated: implementations, and an array with a cache for long ones."""
-    from pe_spectra.models.scheme import find_answering
+    from pe_spectra.models.scheme import ANSWERING
 
     for letter, side in zip("AB", sides, strict=False):
         if side.configuration is not None:
-            read_by = stacks or (find_answering(side.configuration),)
+            read_by = stacks or (ANSWERING[side.configuration.format],)
             layers = side.configuration.layers
             yield from (stack.title for stack in read_by if any(map(stack.goes_by_allocation, layers)))
         elif side.dump is not None and side.dump.later is not None:

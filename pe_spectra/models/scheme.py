@@ -15,8 +15,8 @@ from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
 
-#: Whose reading is the answer: the newest major release of the library that a file is made for.
-_ANSWERING: Mapping[str, Stack] = {
+#: Whose reading is the answer, by the format of a file: the newest major release of the library that it is made for.
+ANSWERING: Mapping[str, Stack] = {
     "config.json": STACKS["transformers-5"],
     "params.json": STACKS["meta"],
     "gguf": STACKS["llama.cpp"],
@@ -89,16 +89,7 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     """
     if configuration.format == "gguf":
         return turn_gguf_layer(configuration, layer, served)
-    return find_answering(configuration).read(configuration, layer, served)
-
-
-def find_answering(configuration: Configuration) -> Stack:
-    """Find the stack whose reading of a file is the answer.
-
-    >>> find_answering(Configuration(path="a.gguf", model="llama", scheme="rotary", format="gguf")).name
-    'llama.cpp'
-    """
-    return _ANSWERING[configuration.format]
+    return ANSWERING[configuration.format].read(configuration, layer, served)
 
 
 def build_layers(

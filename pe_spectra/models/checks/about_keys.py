@@ -174,7 +174,7 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
     newer, older = statement.newer, statement.older
     found = _OTHER.read(layer.configuration, statement, layer.served_length)
     other = found if isinstance(found, Rotation) else None
-    different = _compare_generations(statement)
+    different = {} if newer is None else _compare_generations(statement, newer)
     if newer is not None and different:
         message, stale = _tell_contradiction(statement, newer, different, rotation, other)
         data = {key: list(pair) for key, pair in different.items()}
@@ -193,17 +193,16 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
         yield layer.find(_RELEASES_DIFFER, message, other=_OTHER.title)
 
 
-def _compare_generations(statement: LayerStatement) -> dict[str, tuple[object, object]]:
+def _compare_generations(statement: LayerStatement, newer: RotaryBlock) -> dict[str, tuple[object, object]]:
     """What both generations of keys give, with other values: by key, the newer value and the older one."""
-    newer, older = statement.newer, statement.older
+    older = statement.older
     pairs: dict[str, tuple[object, object]] = {}
-    if newer is not None and older is not None:
+    if older is not None:
         pairs["rope_theta"] = newer.base, older.base
         if older.where == "rope_scaling" and (older.kind != "default" or older.values):
             pairs["rope_type"] = newer.kind, older.kind
             pairs |= {key: (value, older.values.get(key)) for key, value in newer.values.items()}
-    if newer is not None:
-        pairs["partial_rotary_factor"] = statement.share, statement.share_beside
+    pairs["partial_rotary_factor"] = statement.share, statement.share_beside
     return {key: pair for key, pair in pairs.items() if pair[0] != pair[1] and None not in pair}
 
 

@@ -28,7 +28,7 @@ SCALING_KEYS = {key.removesuffix("_max_position_embeddings"): key for key in (*N
 #: Every rope_type that transformers has; mrope: positions of several axes share the ladder of text.
 KINDS = ("default", "mrope", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "proportional")
 #: What those are called in the catalogue that it has by another name.
-_SCALINGS = {"default": "none", "mrope": "none", "su": "longrope"}
+SCALING_NAMES = {"default": "none", "mrope": "none", "su": "longrope"}
 
 
 def spell_option(name: str, value: KeyValue) -> KeyValue:
@@ -38,15 +38,6 @@ def spell_option(name: str, value: KeyValue) -> KeyValue:
     (8192, 8.0)
     """
     return int(value) if name == "original" and not isinstance(value, tuple) else value
-
-
-def spell_scaling(kind: str) -> str:
-    """Spell a rope_type as the catalogue calls its scaling.
-
-    >>> spell_scaling("su"), spell_scaling("yarn")
-    ('longrope', 'yarn')
-    """
-    return _SCALINGS.get(kind, kind)
 
 
 def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
@@ -162,7 +153,7 @@ class Description:
         if kind not in kinds:
             what = f"{self._where}rope_type is not known to {self.reader}"
             raise InputError(what, kind, f"{', '.join(kinds)} are", "unknown-scaling")
-        return spell_scaling(kind)
+        return SCALING_NAMES.get(kind, kind)
 
     def leave_unscaled(self, why: str) -> None:
         """Scale nothing."""

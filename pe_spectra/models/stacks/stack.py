@@ -17,7 +17,7 @@ from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks.description import Description, choose_block, drop_blocks, spell_scaling
+from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -127,8 +127,8 @@ class Stack:
         >>> STACKS["vllm"].goes_by_allocation(layer), STACKS["keras-hub"].goes_by_allocation(layer)
         (True, False)
         """
-        kind = spell_scaling(self.choose(layer)[0].kind)
-        return layer.turns and self.readings.get(kind, Reading()).by_allocation
+        kind = self.choose(layer)[0].kind
+        return layer.turns and self.readings.get(SCALING_NAMES.get(kind, kind), Reading()).by_allocation
 
     def choose_length(self, layer: LayerStatement, served: int | None, allocated: int | None) -> int | None:
         """Return the length that :meth:`read` goes by: that of the prompt, or of what is allocated for it.

@@ -64,8 +64,10 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     16
     """
     whole = Keys(config, path)
-    found = _read_one(whole)
-    others, unread = _read_others(whole, whole.find_text("model_type") or "", found.where)
+    found, model = _read_one(whole), whole.find_text("model_type") or ""
+    if not find_composite(model):  # its class has one part
+        return found
+    others, unread = _read_others(whole, model, found.where)
     told = [f", beside {join([one.part for one in others])}"] if others else []
     told += [f"; of {join(unread)} no positional encoding is known here"] if unread else []
     findings = [
@@ -96,7 +98,9 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
         values = _READERS[scheme](keys)
     elif own:
         values = own[0].values
-    _note_others(keys, known.model, scheme, own)
+    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
+    if others:
+        _note_others(keys, known.model, scheme, others)
     return Configuration(
         path=keys.path,
         where=keys.where.rstrip("."),
@@ -188,12 +192,10 @@ def _has_scheme(part: Keys) -> bool:
         return False
 
 
-def _note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
-    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
-    if others:
-        named = ", ".join(f"{one.name} ({one.at})" for one in others)
-        message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
-        keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
+def _note_others(keys: Keys, model: str, scheme: SchemeName, others: Sequence[FoundScheme]) -> None:
+    named = ", ".join(f"{one.name} ({one.at})" for one in others)
+    message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
+    keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 
 
 def _find_text_part(keys: Keys) -> Keys:

@@ -289,9 +289,8 @@ def _check_heads(keys: Keys) -> None:
 def _check_ignored(keys: Keys, known: KnownModel) -> None:
     """Report keys that are spelled right, but that the class of this model does not read."""
     taken = _find_taken_base(keys, known)
-    takes = f", which takes base {write_number(taken)}; it reads {known.base_key}"
     others = [key for key in BASES if key in keys and known.base_key not in ("", key)]
-    ignored = [(f"{keys.where}{key}", key, takes) for key in others if keys.find_number(key) != taken]
+    ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.find_number(key) != taken]
     asked = keys.find_truth("rope_interleave")
     if asked is not None and not known.obeys_interleave and asked != (known.layout == "interleaved"):
         ignored.append((f"{keys.where}rope_interleave", "rope_interleave", f"; its layout is {known.layout}"))
@@ -299,9 +298,10 @@ def _check_ignored(keys: Keys, known: KnownModel) -> None:
     stated = None if nested.find_truth("rope") else nested.find_number("rope_theta")
     if stated is not None and stated != taken:
         key = f"{nested.where}rope_theta"
-        ignored.append((f"{key} {write_number(stated)}", key, takes))
+        ignored.append((f"{key} {write_number(stated)}", key, ""))
     for shown, key, meant in ignored:
-        message = f"{shown} is not read by the class of {known.model}{meant}"
+        takes = meant or f", which takes base {write_number(taken)}; it reads {known.base_key}"
+        message = f"{shown} is not read by the class of {known.model}{takes}"
         keys.report(KEY_NOT_READ, message, key=key, model=known.model)
 
 

@@ -27,15 +27,13 @@ _GRID_ROTATION = Kind(
 
 
 def report_grid(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement]) -> None:
-    """Report how a class with axes of a grid turns them; nothing for others.
+    """Report how a class with several axes of a grid turns them.
 
     >>> keys = Keys({}, "config.json")
     >>> report_grid(keys, KnownModel(axes=2), [LayerStatement(head_dim=32)])
     >>> [found.code for found in keys.findings]
     ['grid-rotation']
     """
-    if known.axes == 1 or known.one_axis:
-        return
     span = known.grid_span
     place = (
         f"each of the {known.axes} axes of a grid turns {count_pairs(layers[0])} pairs of a head by these frequencies"

@@ -91,7 +91,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
-    report_grid(keys, known, layers)
+    if known.axes > 1 and not known.one_axis:
+        report_grid(keys, known, layers)
     places = (keys, keys.find_object("rope_parameters"), keys.find_object("rope_scaling"))
     has_axes = known.sections or known.axis_sections or any("mrope_section" in place for place in places)
     return add_axes(keys, known, layers) if has_axes else layers

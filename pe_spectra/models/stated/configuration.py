@@ -234,7 +234,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
         return "sinusoidal" if table.fixed else "learned"
     if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):
         return "none"
-    if asks_rotation(keys) or says_rotary or known.is_known:
+    if known.is_known or says_rotary or asks_rotation(keys):
         return "rotary"
     return "learned" if kind == "absolute" and not tell_how_known(model) else None
 

@@ -43,21 +43,15 @@ def find_version(package: str) -> str | None:
     >>> find_version("a-package-that-nobody-has") is None
     True
     """
-    if not any(_holds(folder, package) for folder in sys.path):
-        return None
-    from importlib.metadata import PackageNotFoundError, version
-
+    folders = [folder or os.curdir for folder in sys.path]
     try:
+        names = [name for folder in folders if os.path.isdir(folder) for name in os.listdir(folder)]
+        # without a name that begins so the metadata, whose import takes long, have nothing to tell
+        if not any(re.sub(r"[-_.]+", "-", name[: len(package)]).lower() == package for name in names):
+            return None
+        from importlib.metadata import version
+
         found = _VERSION.match(version(package) or "")
-    except (PackageNotFoundError, KeyError, OSError, ValueError):
+    except (ImportError, KeyError, OSError, ValueError):
         return None
     return found[0] if found is not None else None
-
-
-def _holds(folder: str, package: str) -> bool:
-    """Whether something there begins with the name of a package; a look that spares the import of the metadata."""
-    try:
-        names = os.listdir(folder or os.curdir)
-    except OSError:
-        return False
-    return any(re.sub(r"[-_.]+", "-", name[: len(package)]).lower() == package for name in names)

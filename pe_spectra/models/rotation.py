@@ -73,6 +73,11 @@ class Rotation(Result):
         default=None,
         words=("half", "interleaved", None),
     )
+    query_scale: str | None = quantity(
+        "Factor on queries by their position s, with the layers that have it, as the class was measured; none for no "
+        "factor, null where it is not known.",
+        default=None,
+    )
     attention_scaling: float | None = quantity(
         "Factor on every cosine and sine; scores have its square.", default=None, above=0
     )

@@ -188,6 +188,11 @@ def draw_sections(rng):
     )
 
 
+def draw_scout(rng):
+    """A model of the class of Llama 4, whose queries have a factor where layers are not turned."""
+    return draw_plain(rng, model_type="llama4_text", attn_scale=float(rng.choice([0.1, 0.2])))
+
+
 def draw_indexer(rng):
     """A model of the class of GLM-5, with an indexer beside attention."""
     return Model(
@@ -381,6 +386,11 @@ FAULTS = {
         draw_indexer,
         lambda m: m.change(indexer_rope_interleave=not m.config["indexer_rope_interleave"]),
         "indexer",
+    ),
+    "query scale": (
+        draw_scout,
+        lambda m: m.change(attn_temperature_tuning=False),
+        "query_scale",
     ),
     "layers swapped": (
         draw_layers,

@@ -49,6 +49,7 @@ TWO_TYPES = ["sliding_attention", "full_attention"]
 #: For each code: what provokes it, at which level.
 PROVOKED = [
     ("grid-rotation", "note", lambda: audit({"model_type": "dinov3_vit"})),
+    ("query-scale", "note", lambda: audit({"model_type": "llama4_text"})),
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
     ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),
     ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),

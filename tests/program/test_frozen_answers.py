@@ -79,8 +79,8 @@ ADDED = {
     # recorded beside each grade: test_claims has the rule
     "weight": itemgetter("weight"),
     "how": itemgetter("how"),
-    # of diffs: test_port_faults and test_position_axes have what is there
-    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout")},
+    # of diffs: test_port_faults, test_position_axes and test_query_scales have what is there
+    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout", "query_scale")},
     "allocated": lambda _: None,  # none of them asks for it
     "parts": lambda _: [],  # none of the models states several; tests/models/test_parts.py has those that do
     "drift": lambda _: None,  # no line drifts in any of them

@@ -16,6 +16,7 @@ from pe_spectra.models.stated import (
     meta_release,
     position_axes,
     position_schemes,
+    query_scales,
     rotary_blocks,
 )
 from pe_spectra.models.stated import configuration as config_json
@@ -26,8 +27,8 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, config_json, position_axes, position_schemes, rotary_blocks, gguf_metadata, architectures, meta_release),
-    *(about_keys, about_scaling, about_lengths),
+    *(keys, config_json, position_axes, position_schemes, query_scales, rotary_blocks),
+    *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
 )
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)

@@ -30,6 +30,7 @@ PARTS = (
     "axes",
     "indexer_layout",
     "attention_scaling",
+    "query_scale",
     "offset",
     "rows",
     "dtype",

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-import numpy as np
-
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.comparison.divergence import (
@@ -26,6 +24,7 @@ from pe_spectra.models.comparison.divergence import (
     compare_frequencies,
 )
 from pe_spectra.models.comparison.sides import Sides
+from pe_spectra.models.comparison.silence import list_unknown, name_cosine_dtype
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.precision.dtypes import DTYPES
@@ -77,7 +76,7 @@ def compare_rotations(
     compared, remarks, unknown = _leave_other_layers(compared)
     found = [one for sides in compared for one in (*_list_differences(sides), *_compare_rows(sides, served))]
     merged = _merge([*found, *missing])
-    unclear = tuple(dict.fromkeys([*(one for sides in compared for one in _list_unknown(sides)), *unknown]))
+    unclear = tuple(dict.fromkeys([*(one for sides in compared for one in list_unknown(sides)), *unknown]))
     remarks += dict.fromkeys(remark for sides in compared for remark in sides.list_remarks())
     causes = [cause for sides in compared for cause in [_find_cause(sides, a, b)] if cause is not None]
     return Diff(
@@ -184,6 +183,9 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
             effect = f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
             effect += _recognise_factor(a.attention_scaling, b.attention_scaling, allowed)
             yield sides.make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
+    if a.query_scale and b.query_scale and a.query_scale != b.query_scale:
+        effect = "queries, and so scores, have another factor that goes by their position"
+        yield sides.make("query_scale", a.query_scale, b.query_scale, effect)
     if a.offset is not None and b.offset is not None and a.offset != b.offset:
         shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
         yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")
@@ -279,50 +281,8 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
                 merged = f"{first:,} and {first + 1:,} are one"
                 effect = f"positions of {letter} were rounded to {side.position_dtype}, so that {merged}; {most}"
             yield sides.make("dtype", shown[0], shown[1], effect, side.first_row_off)
-    stored = _name_cosine_dtype(sides.a), _name_cosine_dtype(sides.b)
+    stored = name_cosine_dtype(sides.a), name_cosine_dtype(sides.b)
     if stored[0] and stored[1] and stored[0] != stored[1]:
         units = [ROUNDOFF.get(name, math.nan) for name in (stored[0], stored[1])]
         effect = f"cosines and sines are rounded by up to {units[0]:.1g} in A and {units[1]:.1g} in B"
         yield sides.make("dtype", stored[0], stored[1], effect)
-
-
-def _name_cosine_dtype(rotation: Rotation) -> str | None:
-    """Return the type of cosines and sines; a dump of frequencies does not say it."""
-    return None if isinstance(rotation, Dump) and rotation.kind == "frequencies" else rotation.dtype
-
-
-# --------------------------------------------------------------------- what is not said
-
-
-def _list_unknown(sides: Sides) -> Iterator[Unknown]:
-    """List the parts that one side does not say."""
-    a, b = sides.a, sides.b
-    names = ["layout", "attention_scaling", "offset", "dtype"]
-    if sides.layer.agree is None:
-        names = ["frequencies", *names]
-    elif not sides.layer.agree and a.rotary_dim and b.rotary_dim:
-        names = ["base", "scaling", *names]
-    for name in names:
-        values = [_name_cosine_dtype(side) if name == "dtype" else getattr(side, name) for side in (a, b)]
-        silent = {letter: side for letter, side, value in zip("AB", (a, b), values, strict=True) if value is None}
-        # two files that are silent alike do not contradict each other
-        if not silent or (len(silent) == 2 and not sides.dumps):
-            continue
-        shown = [None, None] if name == "frequencies" else values
-        why = "; ".join(dict.fromkeys(_explain_silence(name, letter, side) for letter, side in silent.items()))
-        yield Unknown(what=name, a=shown[0], b=shown[1], why=why)
-
-
-def _explain_silence(name: str, letter: str, side: Rotation) -> str:
-    if not isinstance(side, Dump):
-        no_type = "a configuration does not say the type of cosines and sines"
-        return no_type if name == "dtype" else f"{letter} does not say"
-    if name in ("base", "scaling"):
-        alone = np.count_nonzero(side.frequencies) < 2
-        return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
-    if side.kind == "frequencies":
-        return "a dump of inv_freq does not say"
-    if name == "layout":
-        how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
-        return f"a cache {how} does not say"
-    return "no one integer fits the phases of the first row" if name == "offset" else "the cache does not say"

@@ -18,7 +18,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, RotaryBlock
 
 #: Parameters that are a rotation's own and no options of its scaling.
 _OWN = ("d", "base", "layout", "scaling")
@@ -162,7 +162,14 @@ class Stack:
         dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
         notes = tuple(found.notes)
         return make_rotation(
-            layer, found.values, *computed, rope=rope, dtype=dtype, base_key=block.find_base_key(), notes=notes
+            layer,
+            found.values,
+            *computed,
+            rope=rope,
+            dtype=dtype,
+            base_key=block.find_base_key(),
+            query_scale=configuration.query_scale if self.release == NEWEST else None,  # no other was measured
+            notes=notes,
         )
 
 

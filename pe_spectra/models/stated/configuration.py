@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
+from pe_spectra.models.query_scale import NO_SCALE
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, KnownPart, find_composite, find_known, split_names
 from pe_spectra.models.stated.position_schemes import (
@@ -24,6 +25,7 @@ from pe_spectra.models.stated.position_schemes import (
     tell_how_known,
 )
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, find_table, read_table
+from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
 from pe_spectra.wording import join
@@ -101,6 +103,9 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
     if others:
         _note_others(keys, known.model, scheme, others)
+    query_scale = None if known.query_scale is None else NO_SCALE
+    if known.query_scale:
+        query_scale = read_query_scale(keys, known.query_scale, length)
     return Configuration(
         path=keys.path,
         where=keys.where.rstrip("."),
@@ -111,6 +116,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
         layers=layers,
         values=values,
         dtype=dtype,
+        query_scale=query_scale,
         findings=tuple(keys.findings),
     )
 

@@ -84,6 +84,7 @@ class KnownModel(NamedTuple):
     model: str = ""  #: model_type as the file has it
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
+    query_scale: _Block | None = None  #: a factor on queries by their position; empty: it has none, None: not run
 
     @property
     def is_layered(self) -> bool:
@@ -178,10 +179,13 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     *parts, name = (one for one in listed if isinstance(one, str))
     given = next((one for one in listed if isinstance(one, dict)), {})
     found = table["classes"].get(name, _REMOTE.get(name))
+    scale = table["query_scales"].get(name)
     if found is None:
-        return KnownModel(model=model_type, parts=tuple(parts))
+        return KnownModel(model=model_type, parts=tuple(parts), query_scale=scale)
+    if scale is None and name in table["classes"] and name not in table["scales_unknown"]:
+        scale = {}
     lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
-    whole = {"layers": layers, "model": model_type, "parts": tuple(parts), "is_known": True}
+    whole = {"layers": layers, "model": model_type, "parts": tuple(parts), "is_known": True, "query_scale": scale}
     return KnownModel(**{**found, **lists, **given, **whole})

@@ -8,6 +8,7 @@ collect_ignore = [
     "older.py",
     "position_axes.py",
     "probe.py",
+    "query_scales.py",
     "real_modules.py",
     "refusals.py",
     "schemes.py",

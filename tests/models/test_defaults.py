@@ -137,9 +137,8 @@ def test_the_check_fails_on_it(cli, tmp_path):
 # ----------------------------------------------------------------------------------- lengths
 
 
-@pytest.mark.parametrize("missing", [{}, {"max_position_embeddings": None}])
-def test_a_length_is_taken_by_default_in_words(missing):
-    config = {key: value for key, value in LLAMA31.items() if key != "max_position_embeddings"} | missing
+def test_a_length_is_taken_by_default_in_words():
+    config = {key: value for key, value in LLAMA31.items() if key != "max_position_embeddings"}
     found = audit(config)
     (finding,) = [one for one in found.findings if one.code == "length-defaulted"]
     assert finding.level == "warning"
@@ -175,6 +174,13 @@ def test_a_defaulted_length_is_a_warning_where_the_scaling_needs_another(block, 
     assert finding.level == ("note" if why is None else "warning")
     said = "" if why is None else f"; {why}"
     assert finding.message.endswith(f"the default of llama{said}; state max_position_embeddings")
+
+
+def test_a_length_that_is_null_is_refused():
+    (finding,) = find({**LLAMA31, "max_position_embeddings": None}, "value-refused")
+    assert (
+        finding.message == "max_position_embeddings is null, so the class of llama in transformers 5 refuses the file"
+    )
 
 
 def test_a_length_that_is_stated_or_unknown_is_no_default():

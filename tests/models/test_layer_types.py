@@ -273,13 +273,16 @@ def test_a_window_for_each_layer_of_a_gguf_file(windows, expected):
 # ------------------------------------------------------------------------ facts of the classes
 
 
+PADDLE = {"model_type": "paddleocr_vl_text", "num_hidden_layers": 1, "layer_types": ["sliding_attention"]}
+
+
 @pytest.mark.parametrize(
     ("config", "code"),
     [
         ({"model_type": "glm4v_text", "partial_rotary_factor": 0.5}, None),
         ({"model_type": "glm4v_text"}, "head-width"),  # sections 8, 12, 12 for 64 pairs
-        ({"model_type": "paddleocr_vl_text", "layer_types": ["sliding_attention"], "sliding_window": 512}, None),
-        ({"model_type": "paddleocr_vl_text", "layer_types": ["sliding_attention"]}, "not-built"),
+        ({**PADDLE, "sliding_window": 512}, None),
+        (PADDLE, "not-built"),
         ({"model_type": "gemma4_text", "rope_parameters": {"full_attention": {"rope_theta": 1e6}}}, "not-built"),
         (
             {"model_type": "lfm3_vl_vision", "layer_types": ["conv"], "rope_parameters": {"rope_type": "yarn"}},

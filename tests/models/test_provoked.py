@@ -55,6 +55,7 @@ PROVOKED = [
     ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),
     ("not-built", "error", provoke_config(model_type="cosmos3_edge_text", rope_parameters={"rope_theta": 1e4})),
     ("not-built", "error", lambda: audit({"model_type": "exaone4_5", "text_config": {"head_dim": 64}})),
+    ("value-refused", "error", lambda: audit({"model_type": "llama", "max_position_embeddings": None})),
     ("unknown-key", "warning", provoke_config(rope_thetha=1e6)),
     (
         "unknown-key",

@@ -46,6 +46,7 @@ from tests.pages import readme, test_house
 from tests.pages import study_page as study
 from tests.pages import test_faithfulness_page as test_docs_faithfulness
 from tests.pages.docs_numbers import CONDITION, exponent, find_first_lost, group, name_number, write
+from tests.reference import test_refusals
 
 README, TOUR, FAITHFULNESS, MODELS = "README.md", "docs/commands.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
@@ -132,6 +133,17 @@ SENTENCES = (
     Sentence(FAITHFULNESS, "sum of {} sin^2(w tau/2), with", lambda: (numbers.find_factor_of_sines(),)),
     Sentence(FAITHFULNESS, "by a k-d tree up to {} columns", lambda: (near_search._TREE_COLUMNS,)),
     Sentence(MODELS, "Frequencies are computed in {} digits", lambda: (DIGITS,)),
+    Sentence(
+        MODELS,
+        "Of {} configurations of rotary classes with something wrong in them, drawn by rule, transformers {} refuses "
+        "{}.",
+        lambda: (
+            group(len(test_refusals.CASES)),
+            STACKS["transformers-5"].version,
+            group(sum(error is not None for _, error in test_refusals.CASES)),
+        ),
+    ),
+    Sentence(MODELS, "`audit` has no error of {} of these", lambda: (test_refusals.count_silent(),)),
     Sentence(MODELS, "within {} steps for linear", lambda: (proposals.WAYS["linear"].training.split()[4],)),
     Sentence(MODELS, "{} times fewer steps than ways", lambda: (proposals.WAYS["yarn"].training.split()[4],)),
     Sentence(

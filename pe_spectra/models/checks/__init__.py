@@ -13,6 +13,7 @@ from pe_spectra.models.stated import (
     architectures,
     gguf_metadata,
     keys,
+    loading,
     meta_release,
     position_axes,
     position_schemes,
@@ -27,7 +28,7 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, config_json, position_axes, position_schemes, query_scales, rotary_blocks),
+    *(keys, loading, config_json, position_axes, position_schemes, query_scales, rotary_blocks),
     *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
 )
 #: In the order in which their findings are listed, of one level.

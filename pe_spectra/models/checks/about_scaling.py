@@ -99,8 +99,9 @@ _LIST_LENGTH = Kind(
     levels=("error",),
     phrase="a list of the scaling has the wrong length",
     reasoning="LongRoPE divides each pair by a number of its own, so its lists have one number for each pair, half the "
-    "rotary width.",
-    formula="len(short_factor) = len(long_factor) = D/2",
+    "rotary width. A class of transformers computes with short_factor when it is made, whatever list the context "
+    "length asks for.",
+    formula="len(short_factor) = len(long_factor) = D/2; a list of 1 serves every pair",
     references=("Ding et al. 2024, arXiv:2402.13753", TRANSFORMERS),
 )
 _KEY_MISSING = Kind(
@@ -182,7 +183,9 @@ def _check_older_names(layer: LayerAudit) -> Iterator[Finding]:
 
 
 def _check_order(layer: LayerAudit) -> Iterator[Finding]:
-    """Say where a ramp ends before it begins, which readers compute all the same."""
+    """Say where a ramp ends before it begins, or lists are of another length, which readers see late or never."""
+    if layer.scaling == "longrope":
+        yield from _check_lists(layer)
     block, ends = layer.block, _ENDS.get(layer.scaling or "none")
     if ends is None:
         return
@@ -201,6 +204,18 @@ def _check_order(layer: LayerAudit) -> Iterator[Finding]:
     )
     data: dict[str, Any] = {low_name: low, high_name: high}
     yield layer.find(_SCALING_ORDER, message, **data)
+
+
+def _check_lists(layer: LayerAudit) -> Iterator[Finding]:
+    """LongRoPE's list that is not in use; of that which is, `_check_refusal` tells."""
+    pairs = len(layer.frequencies)
+    for key, when in (("short_factor", "when its class is made"), ("long_factor", "beyond the original length")):
+        stated = layer.block.values.get(key)
+        if isinstance(stated, tuple) and len(stated) not in (1, pairs):
+            message = (
+                f"{layer.block.where}.{key} has {len(stated)} numbers for {pairs} pairs, so the model fails {when}"
+            )
+            yield layer.find(_LIST_LENGTH, message, key=key, numbers=len(stated), pairs=pairs)
 
 
 def _check_small_factor(layer: LayerAudit) -> Iterator[Finding]:

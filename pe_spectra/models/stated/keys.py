@@ -218,7 +218,9 @@ class Keys:
 
     def find_object(self, key: str) -> Keys:
         """Return an object in this one; without keys where the key is not set."""
-        found = self._find([key], lambda value: isinstance(value, dict), "an object")
+        # rope_scaling has no type in the classes of transformers 5, and is read where it is not empty
+        is_empty = key == "rope_scaling" and self.found.get(key) == []
+        found = None if is_empty else self._find([key], lambda value: isinstance(value, dict), "an object")
         return Keys(found or {}, self.path, f"{self.where}{key}.", self.findings)
 
 
@@ -291,8 +293,8 @@ def _check_ignored(keys: Keys, known: KnownModel) -> None:
     taken = _find_taken_base(keys, known)
     others = [key for key in BASES if key in keys and known.base_key not in ("", key)]
     ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.find_number(key) != taken]
-    asked = keys.find_truth("rope_interleave")
-    if asked is not None and not known.obeys_interleave and asked != (known.layout == "interleaved"):
+    asked = keys.found.get("rope_interleave")
+    if isinstance(asked, bool) and not known.obeys_interleave and asked != (known.layout == "interleaved"):
         ignored.append((f"{keys.where}rope_interleave", "rope_interleave", f"; its layout is {known.layout}"))
     nested = keys.find_object("attn_config")
     stated = None if nested.find_truth("rope") else nested.find_number("rope_theta")

@@ -82,6 +82,7 @@ class KnownModel(NamedTuple):
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
     model: str = ""  #: model_type as the file has it
+    part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
     query_scale: _Block | None = None  #: a factor on queries by their position; empty: it has none, None: not run
@@ -126,6 +127,8 @@ _REMOTE: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 @cache
 def load_table(release: str) -> Mapping[str, Any]:
     """Return what was measured of a release of transformers: version, date, `classes` and `parts`.
+
+    `NEWEST-schemes` and `NEWEST-refusals` name the tables beside that of the newest.
 
     >>> load_table("5.24.0")["classes"]["llama4_text"]["nope_every"]
     4
@@ -187,5 +190,6 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
-    whole = {"layers": layers, "model": model_type, "parts": tuple(parts), "is_known": True, "query_scale": scale}
+    whole = {"layers": layers, "model": model_type, "part_model": name, "parts": tuple(parts), "is_known": True}
+    whole["query_scale"] = scale
     return KnownModel(**{**found, **lists, **given, **whole})

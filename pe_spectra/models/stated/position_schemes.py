@@ -7,15 +7,13 @@ that adds it. A class in which nothing was found has no positions of its own, or
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, TRANSFORMERS, SchemeName
 
 SEVERAL_SCHEMES = Kind(
@@ -69,20 +67,13 @@ class FoundScheme(NamedTuple):
     values: Mapping[str, int]  #: its sizes, by the names that audits have
 
 
-@cache
-def _load(release: str) -> Mapping[str, Mapping[str, Any]]:
-    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}-schemes.json")
-    found: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["types"]
-    return found
-
-
 def find_parts(model: str, release: str = NEWEST) -> Mapping[str, str]:
     """Return the keys of the parts of a model with the model_type that each has by default.
 
     >>> dict(find_parts("vision-encoder-decoder"))
     {'decoder': 'bert', 'encoder': 'vit'}
     """
-    found: Mapping[str, str] = _load(release).get(model, {}).get("parts", {})
+    found: Mapping[str, str] = load_table(f"{release}-schemes")["types"].get(model, {}).get("parts", {})
     return found
 
 
@@ -92,7 +83,7 @@ def tell_how_known(model: str, release: str = NEWEST) -> str:
     >>> tell_how_known("resnet"), tell_how_known("dinat"), tell_how_known("no-such-model")
     ('measured', 'read', '')
     """
-    found = _load(release).get(model, {})
+    found = load_table(f"{release}-schemes")["types"].get(model, {})
     return "" if found.get("has") is None else "read" if found.get("read") else "measured"
 
 
@@ -106,7 +97,9 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
     >>> [found.name for found in find_schemes(Keys({}, "config.json"), "wavlm")]
     ['bucketed-bias', 'convolutional']
     """
-    applying = [one for one in _load(release).get(model, {}).get("has") or () if _applies(keys, one)]
+    applying = [
+        one for one in load_table(f"{release}-schemes")["types"].get(model, {}).get("has") or () if _applies(keys, one)
+    ]
     found = {
         one["kind"]: FoundScheme(name=one["kind"], at=one["at"], values=_read_sizes(keys, one))
         for one in reversed(applying)
@@ -121,7 +114,9 @@ def is_switched_off(keys: Keys, model: str, kind: str, release: str = NEWEST) ->
     >>> is_switched_off(Keys({"position_biased_input": False}, "config.json"), "deberta-v2", "learned")
     True
     """
-    has = [one for one in _load(release).get(model, {}).get("has") or () if one["kind"] == kind]
+    has = [
+        one for one in load_table(f"{release}-schemes")["types"].get(model, {}).get("has") or () if one["kind"] == kind
+    ]
     return bool(has) and not any(_applies(keys, one) for one in has)
 
 

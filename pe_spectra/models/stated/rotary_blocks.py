@@ -33,6 +33,8 @@ from pe_spectra.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
 _ORIGINAL = "original_max_position_embeddings"
+#: Scalings that no original length decides.
+_WITHOUT_ORIGINAL = ("default", "linear", "dynamic", "proportional")
 #: Keys without meaning where no scaling is asked for.
 _OF_SCALINGS = ("factor", "low_freq_factor", "high_freq_factor", *LISTS)
 _ORIGINAL_LENGTH_TWICE = Kind(
@@ -266,7 +268,7 @@ def _read_block(block: Keys) -> RotaryBlock:
     if older is not None and older != kind:
         message = f"{where} has rope_type {shorten(repr(kind))} and type {shorten(repr(older))}; rope_type is read"
         block.report(_ROPE_TYPE_TWICE, message, rope_type=kind, type=older)
-    values = _read_values(block)
+    values = _read_values(block, kind)
     unused = [key for key in _OF_SCALINGS if key in values]
     if kind == "default" and unused:
         stated = "rope_type is default" if block.has_any("rope_type", "type") else "no rope_type"
@@ -289,7 +291,7 @@ def _read_block(block: Keys) -> RotaryBlock:
     )
 
 
-def _read_values(block: Keys) -> dict[str, KeyValue]:
+def _read_values(block: Keys, kind: str) -> dict[str, KeyValue]:
     values: dict[str, KeyValue] = {}
     for key in NUMBERS:
         number = block.find_number(key, zero=key in UNSET_BY_ZERO)
@@ -297,7 +299,9 @@ def _read_values(block: Keys) -> dict[str, KeyValue]:
             values[key] = number
     original = values.get(_ORIGINAL)
     if isinstance(original, float) and not original.is_integer():
-        block.refuse(_ORIGINAL, "an integer from 1 is accepted")
+        if kind not in _WITHOUT_ORIGINAL:
+            block.refuse(_ORIGINAL, "an integer from 1 is accepted")
+        del values[_ORIGINAL]
     values.update({key: numbers for key in LISTS if (numbers := block.find_numbers(key)) is not None})
     if (truncate := block.find_truth("truncate")) is not None:
         values["truncate"] = truncate

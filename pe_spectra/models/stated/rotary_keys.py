@@ -13,6 +13,7 @@ from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.loading import report_refused
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
@@ -78,6 +79,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
+    report_refused(keys, known)
     check_keys(keys, known)
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
@@ -260,10 +262,9 @@ def _read_parts(keys: Keys, known: KnownModel) -> tuple[int, int | None]:
 
 
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
-    asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved")
-    if asked is None or (known.is_known and not known.obeys_interleave):
-        return known.layout
-    return "interleaved" if asked else "half"
+    asks = not known.is_known or known.obeys_interleave
+    asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved") if asks else None
+    return known.layout if asked is None else "interleaved" if asked else "half"
 
 
 def _read_indexer(keys: Keys) -> str | None:

@@ -480,10 +480,19 @@ def measure_part(release, model, cls):
             given = getattr(given, key)
         found = find_own(given)
     except Exception:
-        found["unnamed_refused"] = True
+        found |= {"unnamed_refused": True} if is_refused(cls, path[0]) else silent
     if silent != {key: value for key, value in found.items() if key != "unnamed_refused"}:
         found["silent"] = silent
     return [*path, config.model_type, *([found] if found else [])]
+
+
+def is_refused(cls, part):
+    """Whether a part that says nothing is refused."""
+    try:
+        cls.from_dict({part: {}})
+    except Exception:
+        return True
+    return False
 
 
 def find_own(config):

@@ -1,0 +1,164 @@
+"""What the class of a model refuses to be made of: values of keys, of blocks and of lists that nothing else reads.
+
+Which values each class refuses is measured: tests/reference/transformers/fields.py gives each class of a release one
+at a time, and `pe_spectra.models.measured` has what was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import HEADS, WIDTHS, Keys
+from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+
+VALUE_REFUSED = Kind(
+    code="value-refused",
+    levels=("error",),
+    phrase="the model's class refuses a value",
+    reasoning="Each class checks the types of its keys when it is made, and its rotary modules compute with what they "
+    "are given: null where a number is needed, a text, a type of layer that there is not. The file cannot be loaded, "
+    "whether the key decides the rotation or not. Classes differ, so what each refuses is measured.",
+    formula="a key of a type, or null, that the class of this model_type refused when it was given; a rope_type that "
+    "it has not; rope_theta or a number of the scaling that is null; a block that the class does not use and that "
+    "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null under "
+    "a scaling that divides nothing for it; heads that do not divide the width",
+    references=(TRANSFORMERS,),
+)
+#: Heads of at most so many channels may be odd.
+_TINY = 4
+#: The table of what classes refuse, beside that of what they take.
+REFUSALS = f"{NEWEST}-refusals"
+#: What it calls values by their type; an integer is no type that a class refuses.
+_TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real"}
+#: What is wrong with a key: its name, and the verb with what follows.
+_Refused = tuple[str, str]
+
+
+class _Block(NamedTuple):
+    """A block of rotary keys, and whether the class computes with it; it is checked in any case."""
+
+    keys: Keys
+    is_read: bool
+
+
+def report_refused(keys: Keys, known: KnownModel) -> None:
+    """Report each value that the class of a model refuses.
+
+    >>> keys = Keys({"head_dim": None, "rope_scaling": {"rope_type": None}}, "config.json")
+    >>> report_refused(keys, KnownModel(model="mistral", part_model="mistral", is_known=True))
+    >>> [found.data["key"] for found in keys.findings]
+    ['rope_scaling.rope_type']
+    """
+    own = load_table(REFUSALS)["classes"].get(known.part_model)
+    if own is None:
+        return
+    found = [*_find_values(keys, own)]
+    if isinstance(keys.found.get("layer_types"), list):
+        found += _find_layers(keys, own)
+    if own.get("odd") or own.get("odd_head") or known.divides:
+        found += _find_widths(keys, known, own)
+    if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
+        found += _find_in_blocks(keys, known, own)
+    for key, why in dict.fromkeys(found):
+        name = key if key.startswith(keys.where) else f"{keys.where}{key}"
+        message = f"{shorten(name)} {why}, so the class of {known.model} in transformers 5 refuses the file"
+        keys.report(VALUE_REFUSED, message, key=name, model=known.model)
+
+
+def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """Keys of a type that the class refuses."""
+    for letter, key in load_table(REFUSALS)["keys"].items():
+        if key not in keys.found or (key == "rope_theta" and keys.has_any("rope_parameters", "rope_scaling")):
+            continue
+        value = keys.found[key]
+        if letter in own.get("closed", ""):
+            yield key, "is computed by the class and cannot be set"
+        elif letter in own.get(_TYPES.get(type(value), ""), "") and not (
+            key == "layer_types" and isinstance(value, list)
+        ):
+            yield key, "is null" if value is None else f"is {shorten(repr(value))}"
+
+
+def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """Types of layers that there are not, or of another number than the layers."""
+    listed = keys.found["layer_types"]
+    other = next((name for name in listed if name not in load_table(REFUSALS)["layer_types"]), "")
+    count = keys.found.get("num_hidden_layers", own.get("layers"))
+    if own.get("names") and other != "":
+        yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
+    elif own.get("count") and isinstance(count, int) and count != len(listed):
+        yield "layer_types", f"has {len(listed)} types for {count} layers"
+
+
+def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """Heads that do not divide the width, of which the file states one, and heads of an odd width.
+
+    Where a head is turned as a whole, that it is odd is said of the rotation.
+    """
+    head = keys.found.get("head_dim")
+    if known.axes > 1 and own.get("odd_head") and isinstance(head, int) and head % 2 and head > _TINY:
+        yield "head_dim", f"is odd, {head}"
+    stated = [keys.find_key(names) for names in (WIDTHS, HEADS)]
+    width = keys.found[stated[0]] if stated[0] else known.hidden
+    heads = keys.found[stated[1]] if stated[1] else known.heads
+    if stated == [None, None] or not isinstance(width, int) or not isinstance(heads, int) or min(width, heads) < 1:
+        return
+    if width % heads and known.divides:
+        yield WIDTHS[0], f"is {width}, no multiple of the {heads} heads"
+    elif head is None and known.head_dim is None and own.get("odd") and width // heads % 2 and width // heads > _TINY:
+        yield WIDTHS[0], f"is {width}, so each of {heads} heads has an odd width"
+
+
+def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """Blocks that the class refuses, whether a layer has them or not, and a width of heads that a scaling needs."""
+    if not keys.has_any("rope_parameters", "rope_scaling"):
+        if keys.found.get("head_dim", 1) is None and "own" in own.get("without_head", ()):
+            yield "head_dim", "is null under the scaling of the class"
+        return
+    place = "rope_scaling" if keys.found.get("rope_scaling") else "rope_parameters"
+    whole = keys.found.get(place)
+    if not isinstance(whole, Mapping):
+        return
+    if not any(isinstance(block, Mapping) for block in whole.values()):
+        block = Keys(whole, keys.path, f"{keys.where}{place}.")
+        yield from _find_in_block(keys, _Block(block, known.reads_blocks and not known.ignores_flat), own)
+    elif known.reads_blocks and known.is_layered:
+        for name, found in whole.items():
+            yield from _find_in_entry(keys, f"{keys.where}{place}.{name}", name, found, own)
+
+
+def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """What is refused of a block of one type of layer."""
+    if isinstance(found, Mapping):
+        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read=True), own)
+        if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:
+            yield f"{where}.rope_theta", "is not set"
+    elif name in load_table(REFUSALS)["layer_types"] and type(found) in map(type, own.get("no_blocks", ())):
+        yield where, "is null" if found is None else f"is {shorten(repr(found))}, no block"
+
+
+def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    found, where = block.keys.found, block.keys.where
+    name = "rope_type" if "rope_type" in found else "type"
+    kind = found.get(name, "default")
+    if not block.is_read:
+        lacking = own.get("lacking", {})
+        needed = (load_table(REFUSALS)["lacking"] if lacking is True else lacking).get(kind, ())
+        for key in needed if isinstance(kind, str) else ():
+            if key not in found and not (key == "rope_theta" and key in keys.found):
+                yield f"{where}{key}", "is not set"
+        return
+    if kind in own.get("no_types", ()):
+        yield f"{where}{name}", f"is {shorten(repr(kind))}" if kind else "names no scaling"
+        return
+    if found.get("rope_theta", keys.found.get("rope_theta", 1.0)) is None:
+        yield f"{where}rope_theta", "is null"
+    for key in load_table(REFUSALS)["null"].get(kind, ()) if isinstance(kind, str) else ():
+        if key in found and found[key] is None:
+            yield f"{where}{key}", "is null"
+    if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
+        yield "head_dim", f"is null under {kind} scaling"

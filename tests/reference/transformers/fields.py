@@ -1,0 +1,170 @@
+"""Measure which values of keys every rotary class of an installed transformers refuses; write the package's table.
+
+    ENV/bin/python tests/reference/transformers/fields.py
+
+in the environment of probe.py; it writes pe_spectra/models/measured/transformers-VERSION-refusals.json. Each class is
+given one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are not or
+too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or that
+are no object. What counts is whether the class or its rotary modules raise.
+"""
+
+import datetime
+import json
+import random
+from importlib.metadata import version
+
+from probe import BLOCK, FOLDER
+from real_modules import Release, ask
+from refusals import KINDS, find_error, list_models, make_block
+from transformers import configuration_utils
+
+KEYS = {
+    "head_dim": "h", "hidden_size": "w", "num_attention_heads": "a", "num_key_value_heads": "k",
+    "max_position_embeddings": "m", "num_hidden_layers": "n", "sliding_window": "s", "qk_rope_head_dim": "q",
+    "rotary_dim": "r", "layer_types": "t", "rope_theta": "b",
+}  # fmt: skip
+VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5}
+#: Names that are no rope_type, or an older one.
+NO_TYPES = (None, "", "su")
+SOUND = {"rope_type": "default", "rope_theta": 1e4}
+#: The class that is asked what each scaling needs: transformers checks that for all classes at one place.
+USUAL = "llama"
+
+
+class Probe:
+    """One class, with the ways to ask it."""
+
+    def __init__(self, release, model, cls, config):
+        self.release, self.model, self.cls, self.config = release, model, cls, config
+        own = ask(config, BLOCK) or {}
+        self.nested = [name for name, value in own.items() if isinstance(value, dict)]
+
+    def refuses(self, keys):
+        return find_error(self.release, self.cls, {"model_type": self.model} | keys) is not None
+
+    def put(self, block):
+        """A block where the class reads it: for every type of layer where it reads it by type."""
+        return {BLOCK: dict.fromkeys(self.nested, block) if self.nested else block}
+
+    def refuses_anywhere(self, block, beside=None):
+        """Whether a block is refused, for whichever type of layer it stands."""
+        own = dict(ask(self.config, BLOCK) or {})
+        placed = [own | {name: block} for name in self.nested] or [block]
+        return all(self.refuses({BLOCK: one} | (beside or {})) for one in placed)
+
+    def make(self, kind):
+        return make_block(random.Random(0), self.config, kind)
+
+
+def measure(probe):
+    """What a class refuses; only what it refuses is named."""
+    own = {key: ask(probe.config, key) for key in KEYS}
+    found = {"closed": join(key for key in KEYS if own[key] is not None and probe.refuses({key: own[key]}))}
+    asked = [key for key in KEYS if KEYS[key] not in found["closed"]]
+    for name, value in VALUES.items():
+        found[name] = join(key for key in asked if probe.refuses({key: value}))
+    found |= measure_layers(probe) if "layer_types" in asked else {}
+    if not probe.refuses({"hidden_size": 12 * 32, "num_attention_heads": 12}):
+        found["odd"] = probe.refuses({"hidden_size": 12 * 33, "num_attention_heads": 12})
+    if not probe.refuses({"head_dim": 66}):
+        found["odd_head"] = probe.refuses({"head_dim": 65})
+    found |= measure_blocks(probe)
+    blocks = {"own": {}} | {kind: probe.put(probe.make(kind)) for kind in KINDS}
+    sound = {kind: block for kind, block in blocks.items() if not probe.refuses(block)}
+    refused = [kind for kind, block in sound.items() if probe.refuses(block | {"head_dim": None})]
+    if len(refused) < len(sound):  # it is a scaling that needs the width
+        found["null"] = found["null"].replace("h", "")
+        found["without_head"] = refused
+    return {key: value for key, value in found.items() if value}
+
+
+def join(keys):
+    return "".join(KEYS[key] for key in keys)
+
+
+def measure_layers(probe):
+    """Whether types of layers that there are not are refused, and too few of them."""
+    layers = ask(probe.config, "num_hidden_layers")
+    found = {"layers": layers} if isinstance(layers, int) else {}
+    names = list(ask(probe.config, "layer_types") or ("full_attention",))
+    for count in (layers, 4):
+        whole = {"num_hidden_layers": count, "layer_types": (names * (count or 1))[:count]}
+        if isinstance(count, int) and count > 1 and not probe.refuses(whole):
+            found["names"] = probe.refuses(whole | {"layer_types": ["other_attention"] * count})
+            found["count"] = probe.refuses(whole | {"layer_types": whole["layer_types"][: count // 2]})
+            break
+    return found
+
+
+def measure_blocks(probe):
+    """Types that there are not, keys that lack, and entries of blocks by layer type that are no blocks."""
+    whole = probe.make("longrope")
+    older = {key: value for key, value in whole.items() if key != "original_max_position_embeddings"}
+    beside = {"original_max_position_embeddings": 2048}
+    found = {"lacking": find_lacking(probe)}
+    found["no_types"] = [
+        kind
+        for kind in NO_TYPES
+        if probe.refuses_anywhere(whole | {"rope_type": kind})
+        and probe.refuses_anywhere(older | {"rope_type": kind}, beside)
+    ]
+    sound = dict.fromkeys(probe.nested, SOUND)
+    if probe.nested and not probe.refuses({BLOCK: sound}):
+        found["no_blocks"] = [
+            value
+            for value in (None, "yarn", 4.0)
+            if all(probe.refuses({BLOCK: sound | {name: value}}) for name in probe.nested)
+        ]
+        bare = {"rope_type": "default"}
+        found["bases"] = [name for name in probe.nested if probe.refuses({BLOCK: sound | {name: bare}})]
+    return found
+
+
+def find_lacking(probe):
+    """The keys of each scaling without which a flat block is refused."""
+    found = {}
+    for kind in KINDS:
+        block = probe.make(kind)
+        if not probe.refuses({BLOCK: block}):
+            found[kind] = [key for key in block if key != "rope_type" and probe.refuses({BLOCK: drop(block, key)})]
+    return {kind: keys for kind, keys in found.items() if keys}
+
+
+def find_null(probe):
+    """The keys of each scaling that cannot be null."""
+    blocks = {kind: probe.make(kind) for kind in KINDS}
+    return {
+        kind: [key for key in block if key != "rope_type" and probe.refuses({BLOCK: block | {key: None}})]
+        for kind, block in blocks.items()
+    }
+
+
+def drop(block, key):
+    return {name: value for name, value in block.items() if name != key}
+
+
+def main():
+    release, found = Release(), {}
+    head = {"stack": "transformers", "version": version("transformers")}
+    head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
+    head |= {"written by": "tests/reference/transformers/fields.py", "keys": {one: key for key, one in KEYS.items()}}
+    head["layer_types"] = [*configuration_utils.ALLOWED_ATTN_LAYER_TYPES, *configuration_utils._LEGACY_LAYER_TYPE_REMAP]
+    for model, cls, config, name in list_models(release):
+        # a part is measured in its own class
+        if name is None:
+            probe = Probe(release, model, cls, config)
+            found[model] = measure(probe)
+            print(model, json.dumps(found[model]), flush=True)
+            if model == USUAL:
+                head |= {"lacking": found[model]["lacking"], "null": find_null(probe)}
+    for one in found.values():
+        if one.get("lacking") == head["lacking"]:
+            one["lacking"] = True
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(found.items())]
+    path = FOLDER / f"transformers-{head['version']}-refusals.json"
+    path.write_text(json.dumps(head)[:-1] + ',\n"classes": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    print(f"{path.name}: {len(found)} classes, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ import math
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,9 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     from pe_spectra.plots.sheet import render
 
     files: dict[str, bytes] = {}
+    compute = cache(lambda how, points: how(points))  # two figures draw one report
     for recipe in _list_recipes(progress):
-        result = recipe.compute(_choose_grid(recipe, grid))
+        result = compute(recipe.compute, _choose_grid(recipe, grid))
         figure = recipe.draw(result)
         files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in recipe.suffixes}
         files[f"{recipe.name}.csv"] = write_columns(recipe.tabulate(result))

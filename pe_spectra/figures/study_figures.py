@@ -12,13 +12,8 @@ from pe_spectra.study.lines import find_study
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
 
 
-def _compute_arms(_grid: int) -> LearningReport:
-    from pe_spectra.experiment.committed import report_study
-
-    return report_study(with_numbers=False)
-
-
-def _compute_numbers(_grid: int) -> LearningReport:
+def _compute_study(_grid: int) -> LearningReport:
+    """The report that both figures draw."""
     from pe_spectra.experiment.committed import report_study
 
     return report_study()
@@ -59,7 +54,7 @@ STUDY_RECIPES: tuple[FigureRecipe, ...] = (
         name="fig9_learning",
         title="Accuracy of small networks by encoding, at its own norm and at that of the sinusoid, every seed a dot",
         parameters={"runs": "pe_spectra/study/results.csv"},
-        compute=_compute_arms,
+        compute=_compute_study,
         tabulate=_tabulate_arms,
         follows_grid=False,
         suffixes=FIGURE_SUFFIXES,
@@ -68,7 +63,7 @@ STUDY_RECIPES: tuple[FigureRecipe, ...] = (
         name="fig10_predictors",
         title="Mean accuracy of small networks against each number that is computed of their encoding",
         parameters={"runs": "pe_spectra/study/results.csv"},
-        compute=_compute_numbers,
+        compute=_compute_study,
         tabulate=_tabulate_numbers,
         follows_grid=False,
         suffixes=FIGURE_SUFFIXES,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 
 from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, judge_learning
 from pe_spectra.metrics import METRICS
-from pe_spectra.plots.axes import HEADING_SIZE, find_range, head_panel, write_number
+from pe_spectra.plots.axes import HEADING_SIZE, draw_curve, find_range, head_panel, write_number
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
@@ -198,10 +197,12 @@ def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], 
     for one in arms:
         colour, beside, face = _STYLES[one.norm]
         height = names.index(one.arm) + beside
-        shade: dict[str, Any] = {"color": colour, "linestyle": "none", "markeredgewidth": 0.5}
         heights = height + _SPREAD * (np.linspace(-0.5, 0.5, one.runs) if one.runs > 1 else np.zeros(1))
-        axes.plot(one.accuracies, heights, marker="o", markersize=_DOT, markerfacecolor=face, **shade)
-        axes.plot([one.accuracy] * 2, [height - 0.2, height + 0.2], color=colour, linewidth=1.2, solid_capstyle="butt")
+        dots, stroke = LineStyle(color=colour, linestyle="none"), LineStyle(color=colour, linestyle="-")
+        mark = {"marker": "o", "markersize": _DOT, "markerfacecolor": face, "markeredgewidth": 0.5}
+        draw_curve(axes, np.asarray(one.accuracies), heights, dots, **mark)
+        mean, reach = np.repeat(one.accuracy, 2), height + np.array([-0.2, 0.2])
+        draw_curve(axes, mean, reach, stroke, linewidth=1.2, solid_capstyle="butt")
     axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]
     axes.set_yticks(range(len(names)), labels)

@@ -1,9 +1,11 @@
 """How slow a machine is here and now, and calls that may take so many seconds of its processor."""
 
+import contextlib
 import subprocess
 import sys
+import threading
 import time
-from statistics import median
+from statistics import mean, median
 
 #: Seconds within which a bare interpreter starts and ends on a machine at rest.
 INTERPRETER_SECONDS = 0.05
@@ -11,13 +13,43 @@ INTERPRETER_SECONDS = 0.05
 LOOP_SECONDS = 0.007
 #: What is too slow once may have met a machine that pauses; a fault is too slow each time.
 ATTEMPTS = 3
+#: Seconds from one measurement of the pace to the next beside a process.
+BESIDE = 0.2
 
 
 def measure_pace():
     """Give how many times longer than on a machine at rest the processor takes here and now; at least 1."""
-    start = time.process_time()
+    start = time.thread_time()
     sum(number % 7 for number in range(200_000))
-    return max(1.0, (time.process_time() - start) / LOOP_SECONDS)
+    return max(1.0, (time.thread_time() - start) / LOOP_SECONDS)
+
+
+@contextlib.contextmanager
+def measure_beside():
+    """Measure the pace time and again while other processes run; give the list that it is noted in.
+
+    What is over before the first measurement leaves it with the pace just after.
+    """
+    paces, over = [], threading.Event()
+
+    def note():
+        while not over.wait(BESIDE):
+            paces.append(measure_pace())
+
+    thread = threading.Thread(target=note, daemon=True)
+    thread.start()
+    try:
+        yield paces
+    finally:
+        over.set()
+        thread.join()
+        if not paces:
+            paces.append(measure_pace())
+
+
+def average(paces):
+    """Give the pace over the whole of what they were measured beside."""
+    return mean(paces)
 
 
 def measure_slowness(times=1):

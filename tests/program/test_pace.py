@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.pace import ATTEMPTS, call_within, measure_pace
+from tests.pace import ATTEMPTS, call_within, measure_beside, measure_pace
 
 
 def test_what_is_too_slow_each_time_is_seen():
@@ -36,3 +36,20 @@ def test_the_pace_is_at_least_that_of_a_machine_at_rest(monkeypatch):
     assert measure_pace() == 1.0
     monkeypatch.setattr("tests.pace.LOOP_SECONDS", 1e-9)
     assert measure_pace() > 1e3
+
+
+def test_the_pace_is_measured_beside_what_runs(monkeypatch):
+    monkeypatch.setattr("tests.pace.BESIDE", 0.01)
+    monkeypatch.setattr("tests.pace.measure_pace", iter(range(1, 10**6)).__next__)
+    with measure_beside() as paces:
+        while len(paces) < 3:
+            time.sleep(0.01)
+    seen = len(paces)
+    time.sleep(0.05)
+    assert paces == [*range(1, seen + 1)]
+
+
+def test_what_is_over_at_once_has_the_pace_after_it():
+    with measure_beside() as paces:
+        assert paces == []
+    assert len(paces) == 1

@@ -63,6 +63,32 @@ def pause_once():
     say("done\n")
 
 
+def work(seconds):
+    """Take so many seconds of the processor."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def work_once():
+    """Work long at the first run alone."""
+    seen = Path(os.environ["MPLCONFIGDIR"], "worked")
+    if not seen.exists():
+        seen.touch()
+        work(0.8)
+    say("done\n")
+
+
+def work_below():
+    """Let another process do the work."""
+    child = os.fork()
+    if child == 0:
+        work(0.5)
+        os._exit(0)
+    os.waitpid(child, 0)
+    say("done\n")
+
+
 def show():
     """Say what the process finds around it."""
     umask = os.umask(0)
@@ -141,7 +167,9 @@ BEHAVIOURS = {
     "wild": lambda: fail(code=3),
     "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "hang": lambda: time.sleep(30),
-    "slow": lambda: (time.sleep(0.5), say("done\n")),
+    "slow": lambda: (work(0.5), say("done\n")),
+    "slow-below": work_below,
+    "slow-once": work_once,
     "hungry": lambda: say(f"{len(bytes(range(256)) * (1 << 20))}\n"),
     "noisy-failure": lambda: (say("half an answer\n"), fail()),
     "two-lines": lambda: fail("error: one\nmore\n"),

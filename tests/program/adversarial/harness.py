@@ -17,12 +17,12 @@ from running import Outcome, Process, parse_signals
 from warm import is_enough
 from workspace import Entry, SetupError, Workspace, may_write_everywhere
 
-from tests.pace import measure_slowness
+from tests.pace import average, measure_beside, measure_slowness
 
 #: Attempts to hit a living program with a signal, and how much later each of them tries: in seconds, and in parts
 #: of an undisturbed run, whose start takes longer on a slow machine.
 ATTEMPTS, LATER, LATER_PART = 6, 0.04, 0.05
-#: Runs of which each takes too long, until that is the program's fault and not that of a machine that pauses.
+#: Runs of which each takes too long, until that is the program's fault and not that of a busy machine.
 TOO_LONG = 3
 #: Seconds that a run may go on beyond its limit before it is ended.
 PATIENCE = 5
@@ -40,9 +40,10 @@ BASE = {
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """The runs of one workspace, and its disk before and after."""
+    """The runs of one workspace, how slow the machine was beside them, and its disk before and after."""
 
     outcomes: tuple[Outcome, ...]
+    pace: float
     before: dict[str, Entry]
     after: dict[str, Entry]
 
@@ -136,7 +137,7 @@ class Harness:
         return not trace and not silent
 
     def _try_in_time(self, case, argv, environment):
-        """Run undisturbed; again where it takes too long, which a machine that pauses does not let it do each time."""
+        """Run undisturbed; again where it takes too long, which the program's own fault does each time."""
         for _ in range(TOO_LONG):
             trial = self._try(case, argv, environment)
             if not is_too_long(case, trial):
@@ -154,15 +155,16 @@ class Harness:
 
         workspace.prepare(case, self.fixtures, lambda words: run_first(start(words)))
         before = workspace.snapshot()
-        patience = (5 * time_limit(case, count) + PATIENCE) * self._measure_slowness()
-        if self.warm is not None and is_enough(case, workspace):
-            words = [expand(word) for word in argv]
-            outcomes = (self.warm.run(words, workspace, variables, patience),)
-        else:
-            processes = [start(argv) for _ in range(count)]
-            with ThreadPoolExecutor(count) as pool:
-                outcomes = tuple(pool.map(lambda process: process.wait(patience, events), processes))
-        trial = Trial(outcomes=outcomes, before=before, after=workspace.snapshot())
+        patience = (5 * allow_seconds(case) * count + PATIENCE) * self._measure_slowness()
+        with measure_beside() as paces:
+            if self.warm is not None and is_enough(case, workspace):
+                words = [expand(word) for word in argv]
+                outcomes = (self.warm.run(words, workspace, variables, patience),)
+            else:
+                processes = [start(argv) for _ in range(count)]
+                with ThreadPoolExecutor(count) as pool:
+                    outcomes = tuple(pool.map(lambda process: process.wait(patience, events), processes))
+        trial = Trial(outcomes=outcomes, pace=average(paces), before=before, after=workspace.snapshot())
         workspace.clear()
         return trial
 
@@ -208,24 +210,19 @@ def truncate(path):
     return True
 
 
-def time_limit(case, count=1):
-    """Give the seconds that each of `count` runs at once may take."""
-    seconds = (DEFAULT_LIMITS | case.get("limits", {}))["seconds"]
-    return seconds * max(1, count / (os.cpu_count() or 1))
+def allow_seconds(case):
+    """Give the seconds of the processor that each run may take on a machine at rest."""
+    return (DEFAULT_LIMITS | case.get("limits", {}))["seconds"]
 
 
 def is_too_long(case, trial):
-    """Whether a run takes longer than it may on a machine at rest, without its waits for a processor."""
-    limit = time_limit(case, len(trial.outcomes))
-    return any(outcome.seconds - outcome.waited > limit for outcome in trial.outcomes)
+    """Whether a run takes more of the processor than it may, at the pace that was measured beside it."""
+    return any(outcome.processor > allow_seconds(case) * trial.pace for outcome in trial.outcomes)
 
 
 def judge_trial(case, trial, reference):
     """Judge the runs of one workspace."""
-    seconds = time_limit(case, len(trial.outcomes))
-    if is_too_long(case, trial):
-        seconds *= measure_slowness()
-    limits = case.get("limits", {}) | {"seconds": seconds}
+    limits = case.get("limits", {}) | {"seconds": allow_seconds(case) * trial.pace}
     problems = [found for outcome in trial.outcomes for found in judge_outcome({**case, "limits": limits}, outcome)]
     codes = [outcome.code for outcome in trial.outcomes]
     disk = reference.after if reference else None

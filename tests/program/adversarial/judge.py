@@ -49,7 +49,7 @@ def _judge_end(case, outcome):
 def _judge_limits(case, outcome):
     limits = DEFAULT_LIMITS | case.get("limits", {})
     measured = {
-        "seconds": outcome.seconds - outcome.waited,
+        "seconds": outcome.processor,
         "rss_mib": outcome.rss_mib,
         "stdout_bytes": len(outcome.stdout),
         "stderr_bytes": len(outcome.stderr),

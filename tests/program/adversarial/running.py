@@ -46,10 +46,11 @@ class Outcome:
     code: int
     stdout: bytes
     stderr: bytes
+    #: By the clock, from its start to its end.
     seconds: float
+    #: Seconds of the processor that it has taken, and the processes that it has waited for.
+    processor: float
     rss_mib: float
-    #: Of these seconds, those in which it was ready to run and other programs had the processors.
-    waited: float = 0.0
     timed_out: bool = False
     #: A descendant held a stream open after the program had ended.
     orphaned: bool = False
@@ -57,13 +58,9 @@ class Outcome:
     received: tuple[bool, ...] = ()
 
 
-def read_wait(pid):
-    """Give the seconds that a process, or what is left of it, has waited for a processor; 0 where nobody counts."""
-    try:
-        with open(f"/proc/{pid}/schedstat") as counts:
-            return int(counts.read().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
+def count_processor(usage):
+    """Give the seconds of the processor of a process and of those that it waited for."""
+    return usage.ru_utime + usage.ru_stime
 
 
 class Process:
@@ -89,7 +86,6 @@ class Process:
             _Reader(self._popen.stderr, None),
         ]
         self._peak_kib = 0
-        self._waited = 0.0
 
     def signal(self, number):
         """Send a signal; False if there is no process to receive it."""
@@ -121,10 +117,10 @@ class Process:
     def _has_ended(self):
         if self._popen.returncode is None:
             self._note_peak()
-            self._waited = read_wait(self._popen.pid)
             pid, status, usage = os.wait4(self._popen.pid, os.WNOHANG)
             if pid:
                 self._seconds = time.monotonic() - self._start
+                self._processor = count_processor(usage)
                 self._popen.returncode = os.waitstatus_to_exitcode(status)
                 self._usage_kib = usage.ru_maxrss // (1 if sys.platform == "linux" else 1024)
         return self._popen.returncode is not None
@@ -164,8 +160,8 @@ class Process:
             stdout=stdout,
             stderr=stderr,
             seconds=self._seconds,
+            processor=self._processor,
             rss_mib=self._peak_mib(),
-            waited=self._waited,
             timed_out=timed_out,
             orphaned=orphaned,
             received=tuple(received),

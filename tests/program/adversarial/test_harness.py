@@ -29,6 +29,7 @@ pytestmark = pytest.mark.slow
 def harness(tmp_path, monkeypatch):
     monkeypatch.setattr(harness_module, "PATIENCE", 0.3)
     monkeypatch.setattr(harness_module, "measure_slowness", lambda: 1.0)
+    monkeypatch.setattr(harness_module, "average", lambda _: 1.0)
     return Harness([sys.executable, str(FAKE)], FIXTURES, tmp_path, marker="fake_program")
 
 
@@ -92,7 +93,8 @@ CLEAN = {
         "atomic", code=[-9, 0], stdout="any", act="KILL@random", repeat=5, files=[["old-or-new", "old.svg"]], **OLD
     ),
     "kills of runs shorter than the first": case("pause-once", code=[-9, 0], stdout="any", act="KILL@random", repeat=8),
-    "a machine that pauses": case("pause-once", limits={"seconds": 1.2}),
+    "time that is slept away": case("atomic", limits={"seconds": 0.28}, files=[["changed", "old.svg"]], **OLD),
+    "work that was too much once": case("slow-once", limits={"seconds": 0.4}),
     "many at once": case("atomic", act="parallel 4", files=[["exists", "old.svg"], ["notemp"]], **OLD),
     "a file cut under its reader": case("good", act="truncate old.svg while running", files="any", **OLD),
     "a link": case(
@@ -117,6 +119,7 @@ FAULTS = {
     "success where a refusal belongs": (refusal("good"), "exit 0 where [2] is allowed"),
     "hang": (case("hang", limits={"seconds": 0.2}), "still running"),
     "slow": (case("slow", limits={"seconds": 0.4}), "seconds 0."),
+    "slow in a process of its own": (case("slow-below", limits={"seconds": 0.4}), "seconds 0."),
     "hungry": (case("hungry", limits={"rss_mib": 100}), "above the limit of 100"),
     "long message": (case("complain", "x" * 100, limits={"stderr_bytes": 50}), "stderr_bytes 100"),
     "long answer": (case("good", limits={"stdout_bytes": 5}), "stdout_bytes 11"),
@@ -218,6 +221,24 @@ FAULTS = {
 @pytest.mark.parametrize(("row", "problem"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_found(harness, row, problem):
     assert problem in "\n".join(harness.run(row))
+
+
+def test_a_slow_machine_has_more_seconds(harness, monkeypatch):
+    row, problem = FAULTS["slow"]
+    monkeypatch.setattr(harness_module, "average", lambda _: 3.0)
+    assert harness.run(row) == []
+    monkeypatch.setattr(harness_module, "average", lambda _: 1.0)
+    assert f"{problem}5" in "\n".join(harness.run(row))
+
+
+def test_the_work_of_a_forked_run_counts(harness, warm):
+    harness.warm = warm
+    row = case("slow")
+    (outcome,) = harness._try(row, row["argv"], {}).outcomes
+    assert 0.5 <= outcome.processor < 10
+    row = case("atomic", **OLD)
+    (outcome,) = harness._try(row, row["argv"], {}).outcomes
+    assert outcome.processor < 0.3 <= outcome.seconds
 
 
 def forked(rows):

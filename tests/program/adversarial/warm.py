@@ -7,6 +7,7 @@ that it reads, closed streams, limits, signals) needs a process of its own inste
 
 import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -17,7 +18,7 @@ import tempfile
 import time
 import traceback
 
-from running import TICK, Outcome, read_wait
+from running import TICK, Outcome, count_processor
 from workspace import SetupError
 
 STREAMS = ("stdout", "stderr")
@@ -82,6 +83,7 @@ def serve(target, imports):
     main = getattr(importlib.import_module(module), function)
     for name in imports:
         importlib.import_module(name)
+    gc.freeze()  # else every run would look through all that was imported, and copy it
     for line in sys.stdin:
         request = json.loads(line)
         start = time.monotonic()
@@ -95,7 +97,6 @@ def watch(child, start, patience):
     """Wait for a forked run; end it when its time is over."""
     timed_out = False
     while True:
-        waited = read_wait(child)
         pid, status, usage = os.wait4(child, os.WNOHANG)
         if pid:
             break
@@ -111,7 +112,7 @@ def watch(child, start, patience):
     return {
         "code": os.waitstatus_to_exitcode(status),
         "seconds": seconds,
-        "waited": waited,
+        "processor": count_processor(usage),
         "rss_mib": usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2),
         "timed_out": timed_out,
         "orphaned": orphaned,

@@ -194,15 +194,17 @@ def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], 
     axes.axvline(_CHANCE, color=GREY, linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
     for row in range(0, len(names), 2):
         axes.axhspan(row - 0.5, row + 0.5, color=GREY, alpha=0.09, linewidth=0, zorder=-1)
-    for one in arms:
-        colour, beside, face = _STYLES[one.norm]
-        height = names.index(one.arm) + beside
-        heights = height + _SPREAD * (np.linspace(-0.5, 0.5, one.runs) if one.runs > 1 else np.zeros(1))
-        dots, stroke = LineStyle(color=colour, linestyle="none"), LineStyle(color=colour, linestyle="-")
+    for norm, (colour, beside, face) in _STYLES.items():
+        there = [one for one in arms if one.norm == norm]
+        if not there:
+            continue
+        rows = np.array([names.index(one.arm) + beside for one in there])
+        spread = [_SPREAD * (np.linspace(-0.5, 0.5, one.runs) if one.runs > 1 else np.zeros(1)) for one in there]
+        heights = np.concatenate([row + seeds for row, seeds in zip(rows, spread, strict=True)])
+        dots = LineStyle(color=colour, linestyle="none")
         mark = {"marker": "o", "markersize": _DOT, "markerfacecolor": face, "markeredgewidth": 0.5}
-        draw_curve(axes, np.asarray(one.accuracies), heights, dots, **mark)
-        mean, reach = np.repeat(one.accuracy, 2), height + np.array([-0.2, 0.2])
-        draw_curve(axes, mean, reach, stroke, linewidth=1.2, solid_capstyle="butt")
+        draw_curve(axes, np.concatenate([one.accuracies for one in there]), heights, dots, **mark)
+        axes.vlines([one.accuracy for one in there], rows - 0.2, rows + 0.2, colors=colour, linewidth=1.2)
     axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]
     axes.set_yticks(range(len(names)), labels)

@@ -23,16 +23,21 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
     for axes, task in zip(figure.axes, ("lag", "period", "bag"), strict=True):
         arms = [one for one in report.arms if one.task == task]
         dots = [line for line in axes.lines if line.get_marker() == "o"]
-        assert [tuple(line.get_xdata()) for line in dots] == [one.accuracies for one in arms]
-        for line, one in zip(dots, arms, strict=True):
-            assert len(line.get_xdata()) == one.runs == 4
+        places = [place for line in dots for place in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+        means = [tuple(stroke.mean(axis=0)) for drawn in axes.collections for stroke in drawn.get_segments()]
+        in_order = sorted(arms, key=lambda one: one.norm != "own")  # those at their own norms first
+        assert len(means) == len(arms)
+        for one, (mean, height) in zip(in_order, means, strict=True):
+            seeds, places = places[: one.runs], places[one.runs :]
+            assert [x for x, _ in seeds] == list(one.accuracies)
+            assert one.runs == 4
             # in the row of its arm, the two norms apart, and no seed upon another
-            rows = [float(y) - names.index(one.arm) for y in line.get_ydata()]
+            rows = [y - names.index(one.arm) for _, y in seeds]
             assert all(-0.5 < y < 0 if one.norm == "own" else 0 < y < 0.5 for y in rows)
             assert len(set(rows)) == one.runs
             assert_allclose(np.mean(rows), -0.17 if one.norm == "own" else 0.17)
-        strokes = [line for line in axes.lines if line.get_linewidth() == 1.2 and line.get_marker() != "o"]
-        assert_allclose([line.get_xdata()[0] for line in strokes], [one.accuracy for one in arms])
+            assert_allclose((mean, height), (one.accuracy, names.index(one.arm) + np.mean(rows)))
+        assert places == []
         low, high = axes.get_xlim()
         assert low < 0.5 < 1.0 < high
 

@@ -89,7 +89,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
     dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
     length = keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
-    own = find_schemes(keys, known.model)
+    own = find_schemes(keys, known.model) if known.has_schemes else ()
     layers: tuple[LayerStatement, ...] = ()
     values: Mapping[str, int | float | str] = {}
     if scheme == "rotary":

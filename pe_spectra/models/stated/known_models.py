@@ -85,6 +85,7 @@ class KnownModel(NamedTuple):
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
+    has_schemes: bool = True  #: something beside a rotation may be listed of it in the table of schemes
     query_scale: _Block | None = None  #: a factor on queries by their position; empty: it has none, None: not run
 
     @property
@@ -191,5 +192,6 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
     whole = {"layers": layers, "model": model_type, "part_model": name, "parts": tuple(parts), "is_known": True}
-    whole["query_scale"] = scale
+    others = load_table(f"{release}-schemes")["types"].get(model_type, {}).get("has")
+    whole |= {"query_scale": scale, "has_schemes": bool(others)}
     return KnownModel(**{**found, **lists, **given, **whole})

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, judge_learning
 from pe_spectra.metrics import METRICS
-from pe_spectra.plots.axes import HEADING_SIZE, draw_curve, find_range, head_panel, write_number
+from pe_spectra.plots.axes import HEADING_SIZE, find_range, head_panel, write_number
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
@@ -201,9 +202,10 @@ def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], 
         rows = np.array([names.index(one.arm) + beside for one in there])
         spread = [_SPREAD * (np.linspace(-0.5, 0.5, one.runs) if one.runs > 1 else np.zeros(1)) for one in there]
         heights = np.concatenate([row + seeds for row, seeds in zip(rows, spread, strict=True)])
-        dots = LineStyle(color=colour, linestyle="none")
-        mark = {"marker": "o", "markersize": _DOT, "markerfacecolor": face, "markeredgewidth": 0.5}
-        draw_curve(axes, np.concatenate([one.accuracies for one in there]), heights, dots, **mark)
+        accuracies = np.concatenate([one.accuracies for one in there])
+        dots = Line2D(accuracies, heights, color=colour, linestyle="none", marker="o", markersize=_DOT)
+        dots.set(markerfacecolor=face, markeredgewidth=0.5)
+        axes.add_line(dots)  # no curve, of which some points would do: every seed stays
         axes.vlines([one.accuracy for one in there], rows - 0.2, rows + 0.2, colors=colour, linewidth=1.2)
     axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]

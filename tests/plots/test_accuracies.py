@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from pe_spectra.experiment.comparing import compare_runs
 from pe_spectra.plots.accuracies import _choose_ticks, compose_learning, compose_numbers
+from pe_spectra.plots.axes import MOST_POINTS
 from pe_spectra.vocabulary import TASKS
 from tests.experiment.made_runs import ARMS, make_run
 from tests.plots.figures import make_report
@@ -40,6 +41,13 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
         assert places == []
         low, high = axes.get_xlim()
         assert low < 0.5 < 1.0 < high
+
+
+def test_no_dot_is_left_out_of_many() -> None:
+    runs = [make_run("lag", "dft", "own", seed, 0.5 + 0.5 * (seed % 97) / 97) for seed in range(MOST_POINTS + 1)]
+    figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))
+    (dots,) = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert len(dots.get_xdata()) == len(runs)
 
 
 def test_norms_have_their_colours_and_a_key() -> None:

@@ -24,9 +24,13 @@ def read(keys):
     return read_configuration({**SIZES, **keys}, "config.json")
 
 
+def find_reports(keys, level="note"):
+    return [one for one in audit_configuration(read(keys)).findings if (one.code, one.level) == ("query-scale", level)]
+
+
 def find_scale(keys):
     """The factor that is reported, with its numbers; None where there is none."""
-    found = [one.data for one in read(keys).findings if one.code == "query-scale"]
+    found = [one.data for one in read(keys).findings if (one.code, one.level) == ("query-scale", "note")]
     return QueryScale(*(found[0][name] for name in QueryScale._fields)) if found else None
 
 
@@ -63,7 +67,6 @@ def test_forms_against_their_formulas():
     [
         (SCOUT, "1 + 0.1 ln(1 + floor((s + 1)/8192)) in layers without a rotation"),
         (SCOUT | {"floor_scale": 4096, "attn_scale": 0.2}, "1 + 0.2 ln(1 + floor((s + 1)/4096)) in layers"),
-        (SCOUT | {"attn_temperature_tuning": 4}, "1 + 0.1 ln"),  # as published
         (SCOUT | {"attn_temperature_tuning": False}, "none"),
         (SCOUT | {"attn_scale": 0.0}, "none"),
         (MINISTRAL, "1 + 0.1 ln(1 + floor(s/16384))"),
@@ -75,7 +78,7 @@ def test_forms_against_their_formulas():
 )
 def test_what_keys_ask_for(keys, text):
     assert read(keys).query_scale.startswith(text)
-    found = [one for one in audit_configuration(read(keys)).findings if one.code == "query-scale"]
+    found = find_reports(keys)
     assert len(found) == (text != "none")
     if found:
         factor = find_scale(keys).compute(131071)
@@ -91,12 +94,29 @@ def test_a_class_that_was_not_run_has_no_answer():
     assert read({"model_type": name, "rope_theta": 1e4}).query_scale is None
 
 
+@pytest.mark.parametrize("model", ["ministral3", "mistral4"])
+def test_a_block_without_what_the_factor_needs_fails_at_the_first_pass(model):
+    keys = {"model_type": model, "rope_parameters": {"rope_type": "default", "rope_theta": 1e6}}
+    (found,) = find_reports(keys, "error")
+    assert found.data == {"key": "rope_parameters.llama_4_scaling_beta"}
+    assert found.message.endswith("the first pass fails")
+    keys["rope_parameters"]["llama_4_scaling_beta"] = 0.1
+    assert find_reports(keys, "error") == []
+    # without a block the class has its own, which is whole
+    assert find_reports({"model_type": model}, "error") == []
+
+
+@pytest.mark.parametrize("value", [None, 4, 1.0, "true", [True]])
+def test_a_switch_of_another_type_is_refused(value):
+    keys = SCOUT | {"attn_temperature_tuning": value}
+    codes = {one.code: one for one in audit_configuration(read(keys)).findings if one.level == "error"}
+    assert codes["value-refused"].data["key"] == "attn_temperature_tuning"
+    sound = audit_configuration(read(SCOUT | {"attn_temperature_tuning": False})).findings
+    assert [one for one in sound if one.level == "error"] == []
+
+
 def test_a_context_that_ends_before_it_begins():
-    (found,) = (
-        one
-        for one in audit_configuration(read(SCOUT | {"max_position_embeddings": 8191})).findings
-        if one.code == "query-scale"
-    )
+    (found,) = find_reports(SCOUT | {"max_position_embeddings": 8191})
     assert found.message.endswith("1 before position 8,191, which 8,191 positions do not reach")
     assert found.data["factor"] == 1
     reached = audit_configuration(read(SCOUT | {"max_position_embeddings": 8192})).findings

@@ -105,7 +105,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
         _note_others(keys, known.model, scheme, others)
     query_scale = None if known.query_scale is None else NO_SCALE
     if known.query_scale:
-        query_scale = read_query_scale(keys, known.query_scale, length)
+        query_scale = read_query_scale(keys, known.model, known.query_scale, length)
     return Configuration(
         path=keys.path,
         where=keys.where.rstrip("."),

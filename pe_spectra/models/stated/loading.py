@@ -14,6 +14,7 @@ from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.wording import count
 
 VALUE_REFUSED = Kind(
     code="value-refused",
@@ -32,8 +33,8 @@ VALUE_REFUSED = Kind(
 _TINY = 4
 #: The table of what classes refuse, beside that of what they take.
 REFUSALS = f"{NEWEST}-refusals"
-#: What it calls values by their type; an integer is no type that a class refuses.
-_TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real"}
+#: What the tables call values by their type.
+_TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real", int: "integer"}
 #: What is wrong with a key: its name, and the verb with what follows.
 _Refused = tuple[str, str]
 
@@ -64,9 +65,30 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
         found += _find_in_blocks(keys, known, own)
     for key, why in dict.fromkeys(found):
-        name = key if key.startswith(keys.where) else f"{keys.where}{key}"
-        message = f"{shorten(name)} {why}, so the class of {known.model} in transformers 5 refuses the file"
-        keys.report(VALUE_REFUSED, message, key=name, model=known.model)
+        _report(keys, key, why, known.model)
+
+
+def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> None:
+    """Report keys of a type that a class refuses, by the names of types for each key.
+
+    >>> keys = Keys({"attn_temperature_tuning": 4}, "config.json")
+    >>> report_refused_types(keys, {"attn_temperature_tuning": ["null", "integer"]}, "llama4_text")
+    >>> keys.findings[0].message
+    'attn_temperature_tuning is 4, so the class of llama4_text in transformers 5 refuses the file'
+    """
+    for key, types in refused.items():
+        if key in keys.found and _TYPES.get(type(keys.found[key])) in types:
+            _report(keys, key, _tell(keys.found[key]), model)
+
+
+def _report(keys: Keys, key: str, why: str, model: str) -> None:
+    name = key if key.startswith(keys.where) else f"{keys.where}{key}"
+    message = f"{shorten(name)} {why}, so the class of {model} in transformers 5 refuses the file"
+    keys.report(VALUE_REFUSED, message, key=name, model=model)
+
+
+def _tell(value: object) -> str:
+    return "is null" if value is None else f"is {shorten(repr(value))}"
 
 
 def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
@@ -80,18 +102,18 @@ def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
         elif letter in own.get(_TYPES.get(type(value), ""), "") and not (
             key == "layer_types" and isinstance(value, list)
         ):
-            yield key, "is null" if value is None else f"is {shorten(repr(value))}"
+            yield key, _tell(value)
 
 
 def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Types of layers that there are not, or of another number than the layers."""
     listed = keys.found["layer_types"]
     other = next((name for name in listed if name not in load_table(REFUSALS)["layer_types"]), "")
-    count = keys.found.get("num_hidden_layers", own.get("layers"))
+    layers = keys.found.get("num_hidden_layers", own.get("layers"))
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
-    elif own.get("count") and isinstance(count, int) and count != len(listed):
-        yield "layer_types", f"has {len(listed)} types for {count} layers"
+    elif own.get("count") and isinstance(layers, int) and layers != len(listed):
+        yield "layer_types", f"has {count(len(listed), 'type')} for {count(layers, 'layer')}"
 
 
 def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:

@@ -12,41 +12,46 @@ from typing import Any
 from pe_spectra.findings import Kind
 from pe_spectra.models.query_scale import NO_SCALE, QueryScale
 from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.loading import report_refused_types
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 
 _QUERY_SCALE = Kind(
     code="query-scale",
-    levels=("note",),
-    phrase="queries are multiplied by a factor that grows with their position",
+    levels=("note", "error"),
+    phrase="queries are multiplied by a factor that goes by their position",
     reasoning="Attention over more keys is flatter. Some classes sharpen it: they multiply a query by a factor that "
     "grows with its position, which scores have too. No frequency shows it, and a port without it agrees up to the "
-    "position at which it begins.",
+    "position at which it begins. An error where a block lacks a key that the factor is computed from: the class is "
+    "made of such a file, and its first pass fails.",
     formula="steps: 1 + a ln(1 + floor(s/n)); beyond: 1 + a ln(max(s/n, 1)); power: (1 + s/n)^a; s the position, or "
     f"the position + 1; measured by the norms of queries (transformers {NEWEST})",
     references=(TRANSFORMERS, "Nakanishi 2025, arXiv:2501.19399 (scalable softmax)"),
 )
 
 
-def read_query_scale(keys: Keys, measured: Mapping[str, Any], length: int | None) -> str:
+def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length: int | None) -> str:
     """Return the formula of the factor that a class has with the keys of a file, and report it; none for no factor.
 
     Parameters
     ----------
-    measured : what was found of the class. length : the context length that is stated, in positions; None for none.
+    model : the class's model_type. measured : what was found of it. length : the context length that is stated, in
+    positions; None for none.
 
     >>> from pe_spectra.models.stated.known_models import find_known
     >>> keys = Keys({"floor_scale": 16384}, "config.json")
-    >>> read_query_scale(keys, find_known("llama4_text").query_scale, 65536)
+    >>> read_query_scale(keys, "llama4_text", find_known("llama4_text").query_scale, 65536)
     '1 + 0.1 ln(1 + floor((s + 1)/16384)) in layers without a rotation'
     >>> round(keys.findings[0].data["factor"], 4)
     1.1609
     """
+    report_refused_types(keys, measured.get("refused", {}), model)
+    _report_lacking(keys, measured)
     n, a = (_read_value(keys, *measured[name], off=measured.get("off")) for name in ("length", "strength"))
     if not n or not a or n < 1 or not all(keys.found.get(key, True) for key in measured.get("switch", ())):
         return NO_SCALE
     found = QueryScale(measured["form"], a, int(n), measured["offset"], measured["layers"])
     last = None if length is None else length - 1
-    told = f"1 before position {found.begins:,}" if found.begins else "above 1 from the first position on"
+    told = f"1 before position {found.begins:,}" if found.begins else "from the first position on"
     if last is not None:
         reached = f", {found.compute(last):.4g} at {last:,}"
         told += reached if last >= found.begins else f", which {length:,} positions do not reach"
@@ -74,3 +79,14 @@ def _read_value(keys: Keys, path: str, default: float, *, off: str | None) -> fl
         stated = keys.found.get("rope_parameters") or keys.found.get("rope_scaling") or {key: default}
     value = stated.get(key, None if block or path == off else default) if isinstance(stated, dict) else None
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _report_lacking(keys: Keys, measured: Mapping[str, Any]) -> None:
+    """Report a key of the block that the factor is computed from and that the block lacks."""
+    block = keys.found.get("rope_parameters") or keys.found.get("rope_scaling") or {}
+    for path in measured.get("needed", ()) if isinstance(block, dict) and block else ():
+        key = path.rpartition(".")[2]
+        if block.get(key) is None:
+            name = f"{keys.where}{path}"
+            message = f"{name} is not set, and queries are multiplied by what it gives: the first pass fails"
+            keys.report(_QUERY_SCALE, message, level="error", key=name)

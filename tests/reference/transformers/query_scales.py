@@ -44,6 +44,8 @@ FORMS = {
 CLOSE = 1e-6
 #: Lengths in positions, and strengths, that are tried where no key has them.
 LENGTHS, STRENGTHS = [2**power for power in range(6, 19)], (0.05, 0.1, 0.2, 0.5)
+#: A value of each type that a key may be of, by the names that the package has for them.
+VALUES = {"null": None, "true": True, "integer": 64, "real": 64.5, "text": "64", "list": [64]}
 SEEN, KEPT = {}, {}
 
 
@@ -218,6 +220,29 @@ def freeze(release, cls, form, layer):
         }
 
 
+def list_needed(release, cls, paths):
+    """The keys of a block without which a pass of the model fails."""
+    for path in paths:
+        *block, key = path.split(".")
+        if block:
+            rest = {name: value for name, value in getattr(next(make(cls)), block[0]).items() if name != key}
+            if measure(release, cls, {block[0]: rest}) is None:
+                yield path
+
+
+def list_refused(cls, keys):
+    """The types of values that the class refuses to be made of, by key."""
+    for key in keys:
+        refused = []
+        for name, value in VALUES.items():
+            try:
+                cls.from_dict({key: value})
+            except Exception:
+                refused.append(name)
+        if refused:
+            yield key, refused
+
+
 def examine(release, cls):
     """The entry of a class, and its frozen factors; empty where it has no factor, None where it is not known."""
     if measure(release, cls) is None:
@@ -234,6 +259,10 @@ def examine(release, cls):
                 return None, []
             form |= {"switch": switches} if switches else {}
             form |= {"off": min(changes)} if changes else {}
+            paths = [form[name][0] for name in ("length", "strength") if form[name][0]]
+            needed = [*list_needed(release, cls, paths)]
+            refused = dict(list_refused(cls, [path for path in (*paths, *switches) if "." not in path]))
+            form |= {name: one for name, one in (("needed", needed), ("refused", refused)) if one}
             entry = {"layers": name_layers(cls, changes, layers), **form}
             return entry, [*freeze(release, cls, form, layers[0])]
     return {}, []

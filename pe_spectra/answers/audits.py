@@ -13,9 +13,11 @@ from pe_spectra.answers.audit_words import count_audits, find_gravest, judge_aud
 from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
 from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.checks.about_allocations import goes_by_allocation
 from pe_spectra.models.lengths.starting import BASES, LENGTHS, WIDTHS
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import AuditedPair
+from pe_spectra.models.stacks.allocation import say_unused
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.vocabulary import RANKS, Level
 
@@ -43,6 +45,9 @@ class AuditBody(Body):
     served: int | None = quantity(
         "Inference context length that was given, in positions; null where the file's is used.", minimum=1, asked=True
     )
+    allocated: int | None = quantity(
+        "Allocated context length that was given, in positions; null where none was.", minimum=1, asked=True
+    )
     models: tuple[ModelAudit, ...] = quantity("One entry for each file that was named, in that order.", least=1)
 
 
@@ -51,6 +56,7 @@ def answer_audits(
     *,
     trained: int | None = None,
     served: int | None = None,
+    allocated: int | None = None,
     fail_on: Level | None = None,
     rows: Literal["layers", "pairs", "all pairs"] = "layers",
     worst_first: bool = False,
@@ -61,7 +67,7 @@ def answer_audits(
     Parameters
     ----------
     models : one of them at least can be used.
-    trained, served : the lengths that were asked for.
+    trained, served, allocated : the lengths that were asked for.
     fail_on : the level from which on findings are not to be.
     rows : one for each layer type of each model, or for each pair of the only model, or for each pair of each
         model with its name.
@@ -80,12 +86,13 @@ def answer_audits(
     layers = [layer for audit in good for layer in audit.layers]
     heads = _choose_heads(layers, named=rows == "all pairs")
     return Answer(
-        body=AuditBody(trained=trained, served=served, models=tuple(models)),
+        body=AuditBody(trained=trained, served=served, allocated=allocated, models=tuple(models)),
         verdict=judge_audits(models),
         results=models,
         table=partial(_tabulate_layers, good, worst_first=worst_first)
         if rows == "layers"
         else partial(_tabulate_pairs, good, heads),
+        notes=[] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")],
         total=len(layers) if rows == "layers" else sum(len(layer.frequencies) for layer in layers),
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),

@@ -22,6 +22,7 @@ def audit(
     configs: Sequence[str] | None,
     trained: int | None,
     served: int | None,
+    allocated: int | None,
     fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
@@ -42,7 +43,7 @@ def audit(
         from pe_spectra.files.model_files import list_models
 
         configs = [name for text in configs for name in list_models(text)]
-    lengths = {"trained": trained, "served": served}
+    lengths = {"trained": trained, "served": served, "allocated": allocated}
     if run.figure is not None and len(configs) > 1:
         raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
     with run.progress("auditing") as progress:

@@ -106,7 +106,7 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "audit": Declaration(
         module="auditing",
-        takes="configs trained:audit served:audit fail_on explain:completed",
+        takes="configs trained:audit served:audit allocated fail_on explain:completed",
         figure="",
         examples=(
             "pe-spectra audit config.json",

@@ -152,8 +152,9 @@ def _name_next(sides: Sequence[str], *words: str) -> str:
 def _tabulate(run: Run, text: str, asked: Setting) -> Outcome:
     from pe_spectra.answers.agreements import answer_conformance
     from pe_spectra.cli.formula_sides import find_formulas
-    from pe_spectra.cli.two_sides import check_allocated, find_rotations
+    from pe_spectra.cli.two_sides import find_rotations
     from pe_spectra.model_sources import read_side
+    from pe_spectra.models.stacks.allocation import check_allocated
     from pe_spectra.models.stacks.conformance import find_length_served, tabulate_conformance, tabulate_scalings
 
     find_formulas([text], {"--all-stacks": True})

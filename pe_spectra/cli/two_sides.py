@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pe_spectra.errors import FileError, InputError
+from pe_spectra.errors import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,6 +84,7 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
     from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
+    from pe_spectra.models.stacks.allocation import say_chosen, say_unused
 
     if stacks:
         a, b = (_turn(sides[0], setting, stack) for stack in stacks)
@@ -99,7 +100,8 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     said += [f"entry by entry: {'; '.join(tables.findings)}"] if tables is not None else []
     said += notes
     if setting.allocated is not None:
-        said += _note_allocation(list(_list_choosing(sides, stacks)), setting.allocated)
+        choosing = list(_list_choosing(sides, stacks))
+        said.append(say_chosen(choosing, setting.allocated) if choosing else say_unused("side"))
     gathered = tuple(dict.fromkeys(said))
     return answer_differences(a, b, found, setting, notes=gathered, equal=_state_equal(sides, tables))
 
@@ -180,6 +182,7 @@ def _answer_tables(a: Side, b: Side, found: TableDiff, check: bool, *more: str) 
 
 def _choose_setting(sides: Sequence[Side], asked: Setting) -> tuple[Setting, list[str]]:
     """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
+    from pe_spectra.models.stacks.allocation import check_allocated
     from pe_spectra.models.stacks.conformance import find_length_served
 
     stated = [find_length_served(side.configuration) for side in sides if side.configuration is not None]
@@ -194,16 +197,6 @@ def _choose_setting(sides: Sequence[Side], asked: Setting) -> tuple[Setting, lis
     return replace(asked, length=length, windows=_find_windows(sides)), notes
 
 
-def check_allocated(allocated: int | None, length: int, served: int | None) -> None:
-    """Refuse to serve more than is allocated; length is what is served, also where nobody asked for it.
-
-    >>> check_allocated(4096, 1024, None)
-    """
-    if allocated is not None and allocated < length:
-        accepted = f"{length} or more is accepted" if served else f"--served {allocated} or less goes with it"
-        raise InputError("--allocated is below what is served", f"{allocated} and {length}", accepted)
-
-
 def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
     """Name what chooses by the length that is allocated: implementations, and an array with a cache for long ones."""
     from pe_spectra.models.scheme import ANSWERING
@@ -215,19 +208,6 @@ def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[s
             yield from (stack.title for stack in read_by if any(map(stack.goes_by_allocation, layers)))
         elif side.dump is not None and side.dump.later is not None:
             yield letter
-
-
-def _note_allocation(choosing: Sequence[str], allocated: int) -> list[str]:
-    """Say which side goes by the length that is allocated, or that none does."""
-    from pe_spectra.models.stacks import RELEASES
-
-    if choosing:
-        return [f"chosen by the {allocated:,} positions that are allocated: {', '.join(dict.fromkeys(choosing))}"]
-    of_longrope = [
-        one.name for one in RELEASES if "longrope" in one.readings and one.readings["longrope"].by_allocation
-    ]
-    names = ", ".join(dict.fromkeys(of_longrope))
-    return [f"--allocated changes nothing here: no side chooses by it, as longrope's list is chosen in {names}"]
 
 
 def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:

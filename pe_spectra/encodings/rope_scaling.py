@@ -216,7 +216,8 @@ def scale_longrope(
     >>> [float(scale_longrope(100.0, 4, original=4096, served=n, **factors).frequencies[1]) for n in (4096, 4097)]
     [0.05, 0.0125]
     """
-    name, divisors = ("long_factor", long_factor) if served > original else ("short_factor", short_factor)
+    name = choose_longrope_list(original, served)
+    divisors = long_factor if name == "long_factor" else short_factor
     if divisors is None or len(divisors) != width // 2:
         given = "not set" if divisors is None else f"{len(divisors)} numbers"
         raise InputError(f"{name} does not fit", given, f"{width // 2} numbers, one for each pair", "list-length")
@@ -225,6 +226,15 @@ def scale_longrope(
     ladder = compute_ladder(base, width)
     frequencies = tuple(CONTEXT.divide(theta, Decimal(by)) for theta, by in zip(ladder, divisors, strict=True))
     return Scaled(frequencies, _choose(attention_factor, compute_longrope_attention(factor or 1, original)))
+
+
+def choose_longrope_list(original: int, served: int) -> str:
+    """Return the name of the list that a length has: long_factor beyond the original one.
+
+    >>> choose_longrope_list(4096, 4096), choose_longrope_list(4096, 4097)
+    ('short_factor', 'long_factor')
+    """
+    return "long_factor" if served > original else "short_factor"
 
 
 def compute_longrope_attention(factor: float, original: int) -> Decimal:

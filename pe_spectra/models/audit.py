@@ -78,7 +78,8 @@ class LayerAudit(Result):
     Besides, `statement` is what the file states about their rotation, and `rotation` what the answering library makes
     of it: None where nothing is turned and where the library refuses, which `refusal` says. `trained_scaled` is the
     length that is known to have been trained with the scaling; None where the file does not tell: linear, dynamic and
-    yarn also stretch models without further training. `findings` are those that are about these layers.
+    yarn also stretch models without further training. `allocated_length` is what was said to be allocated for a cache,
+    None where nobody said. `findings` are those that are about these layers.
     """
 
     configuration: Configuration
@@ -86,6 +87,7 @@ class LayerAudit(Result):
     rotation: Rotation | None = None
     refusal: Refusal | None = None
     trained_scaled: int | None = None
+    allocated_length: int | None = None
     findings: tuple[Finding, ...] = ()
 
     @derived(

@@ -93,13 +93,18 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
 
 
 def build_layers(
-    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+    configuration: Configuration,
+    *,
+    trained: int | None = None,
+    served: int | None = None,
+    allocated: int | None = None,
 ) -> tuple[LayerAudit, ...]:
     """Read every layer type as the answering stack does.
 
     Parameters
     ----------
     trained, served : lengths in positions that go before those of the file.
+    allocated : the length that is allocated, which some stacks go by; None for the one that is served.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
@@ -115,16 +120,23 @@ def build_layers(
             served_length=length if served is None else served,
         )
         return (other,)
-    return tuple(_build_layer(configuration, one, trained, served) for one in configuration.layers)
+    return tuple(_build_layer(configuration, one, trained, served, allocated) for one in configuration.layers)
 
 
 def _build_layer(
-    configuration: Configuration, statement: LayerStatement, trained: int | None, served: int | None
+    configuration: Configuration,
+    statement: LayerStatement,
+    trained: int | None,
+    served: int | None,
+    allocated: int | None,
 ) -> LayerAudit:
     """Read one layer type; a file that the answering stack was seen to refuse as the release before does."""
     length = configuration.length if trained is None else trained
     reached = served if served is not None else state_served(statement.block, configuration.length)
-    found = turn_layer(configuration, statement, reached) if statement.turns else None
+    read = reached
+    if allocated is not None:
+        read = ANSWERING[configuration.format].choose_length(statement, reached, allocated)
+    found = turn_layer(configuration, statement, read) if statement.turns else None
     refusal = found if isinstance(found, Refusal) else None
     if refusal is not None and refusal.cause == "older-name":
         found = STACKS["transformers-4"].read(configuration, statement, reached)
@@ -137,6 +149,7 @@ def _build_layer(
         encoding=None if rotation is None else rotation.rope,
         trained_length=length,
         served_length=length if reached is None else reached,
+        allocated_length=allocated,
         trained_scaled=length if trained is not None or not statement.may_be_untrained else None,
     )
 

@@ -126,7 +126,7 @@ def test_completion_knows_every_finding():
 def test_document(cli, name):
     document = read_json(cli(f"audit {at(name)} --json"))
     assert document["kind"] == "audit"
-    assert document["parameters"] == {"trained": None, "served": None}
+    assert document["parameters"] == {"trained": None, "served": None, "allocated": None}
     (model,) = document["models"]
     assert set(model) == MODEL
     assert model["error"] is None
@@ -309,7 +309,7 @@ def test_served_beyond_the_training_shows_new_phases(cli):
     assert all(before["frequencies"][pair]["turns"] < 1 for pair in after["unseen_pairs"])
     assert after["frequencies"][0]["turns_served"] == 4 * after["frequencies"][0]["turns"]
     lengths = read_json(cli(f"audit {at(LLAMA31)} --json --trained 8192 --served 131072"))
-    assert lengths["parameters"] == {"trained": 8192, "served": 131072}
+    assert lengths["parameters"] == {"trained": 8192, "served": 131072, "allocated": None}
     (shorter,) = lengths["models"][0]["layer_types"]
     assert shorter["never_turn"] > before["never_turn"]
 

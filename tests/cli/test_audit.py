@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from pe_spectra.models.checks import KINDS
+from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.answers.audits import LLAMA2, LLAMA31, at
 from tests.pace import call_within
 from tests.places import MODELS
@@ -126,3 +127,59 @@ def test_a_thousand_configurations_in_one_call(cli, tmp_path):
     assert done.err.splitlines() == ["error: 7.json: is not JSON (line 1, column 2)"]
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert {row["file"] for row in rows} == {f"{number}.json" for number in range(1000)} - {"7.json"}
+
+
+LONG = "phi-3.5-mini-instruct.json"
+
+
+def find_lists(cli, line):
+    (model,) = json.loads(cli(f"audit {at(LONG)} {line} --json").out)["models"]
+    return [one for one in model["findings"] if one["code"] == "other-list"]
+
+
+def test_which_list_is_read_for_what_is_allocated(cli):
+    """A short prompt in a long allocation: the same break, from position 3 on, that diff finds."""
+    (finding,) = find_lists(cli, "--served 3900 --allocated 131072")
+    assert finding["data"]["lists"] == {
+        "transformers==5.24.0": "short_factor",
+        "transformers==4.57.6": "short_factor",
+        "vllm==0.33.0": "long_factor",
+        "llama-cpp-python==0.3.36": "long_factor",
+        "keras-hub==0.32.0": "short_factor",
+    }
+    message = finding["message"]
+    assert "long_factor, chosen by the 131,072 positions that are allocated: vLLM 0.33.0, llama.cpp" in message
+    assert "short_factor, for the 3,900 that are served: transformers 5.24.0, transformers 4.57.6, keras" in message
+    assert message.endswith(": one against the other breaks from position 3 on")
+    again = cli(f"diff {at(LONG)} --stack vllm --served 3900 --allocated 131072").out.splitlines()[0]
+    assert "breaks from position 3 on" in again
+
+
+@pytest.mark.parametrize(
+    "line", ["--served 3900", "--served 3900 --allocated 4096", "--served 5000 --allocated 131072"]
+)
+def test_one_list_for_the_prompt_and_for_what_is_allocated(cli, line):
+    assert find_lists(cli, line) == []
+
+
+def test_an_allocation_by_which_nothing_is_chosen(cli):
+    said = (
+        "note: --allocated changes nothing here: no implementation chooses by it, as longrope's list is chosen in vllm"
+    )
+    assert said in cli(f"audit {at(LLAMA31)} --served 4096 --allocated 8192").err
+    assert said not in cli(f"audit {at(LLAMA31, LONG)} --served 4096 --allocated 8192").err
+
+
+def test_less_is_allocated_than_served(cli):
+    done = cli(f"audit {at(LONG)} --served 3900 --allocated 1024")
+    assert (done.code, done.out) == (2, "")
+    assert "--allocated is below what is served (1024 and 3900); 3900 or more is accepted" in done.err
+
+
+def test_a_gguf_file_is_read_for_what_is_allocated(tmp_path):
+    keys = {"general.architecture": "phi3", "phi3.attention.head_count": 1, "phi3.embedding_length": 8}
+    keys |= {"phi3.context_length": 8192, "phi3.rope.scaling.original_context_length": 4096}
+    factors = {f"rope_factors_{name}.weight": (by,) * 4 for name, by in (("short", 1.0), ("long", 4.0))}
+    stated = read_gguf_configuration(keys, factors, "a.gguf", {})
+    slowest = [audit_configuration(stated, served=1024, allocated=one).layers[0].frequencies[0] for one in (None, 8192)]
+    assert slowest == [1.0, 0.25]

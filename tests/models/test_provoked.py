@@ -135,6 +135,7 @@ PROVOKED = [
     ("attention-factor", "warning", lambda: audit(scale(32768, **YARN, attention_factor=2.0))),
     ("precision", "note", provoke_config(torch_dtype="bfloat16")),
     ("precision", "note", provoke_config(dtype="float16")),
+    ("other-list", "warning", lambda: audit(load("phi-3.5-mini-instruct.json"), served=3900, allocated=131072)),
     (
         "position-table-short",
         "error",

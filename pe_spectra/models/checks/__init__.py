@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from pe_spectra.findings import Finding, collect_kinds
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
+from pe_spectra.models.checks import about_allocations, about_keys, about_lengths, about_scaling
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.scheme import build_layers
+from pe_spectra.models.stacks.allocation import check_allocated
+from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import (
     architectures,
     gguf_metadata,
@@ -29,14 +31,18 @@ __all__ = ["KINDS", "audit_configuration"]
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
     *(keys, loading, config_json, position_axes, position_schemes, query_scales, rotary_blocks),
-    *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
+    *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths, about_allocations),
 )
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)
 
 
 def audit_configuration(
-    configuration: Configuration, *, trained: int | None = None, served: int | None = None
+    configuration: Configuration,
+    *,
+    trained: int | None = None,
+    served: int | None = None,
+    allocated: int | None = None,
 ) -> ModelAudit:
     """Say what a configuration really gives, and what is wrong with it.
 
@@ -44,10 +50,15 @@ def audit_configuration(
     ----------
     configuration : what the file states.
     trained, served : lengths in positions that go before those of the file; >= 1.
+    allocated : positions that are allocated for a cache, by which some stacks choose the list of longrope.
 
     Returns
     -------
     One audit for each layer type, and the findings, the gravest first.
+
+    Raises
+    ------
+    InputError : less is allocated than is served.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
@@ -55,8 +66,10 @@ def audit_configuration(
     >>> audit.layers[0].never_turn, [finding.code for finding in audit.findings]
     (18, ['base-defaulted', 'base-below-bound'])
     """
-    audited = [_audit_part(configuration, trained, served)]
-    audited += [_audit_part(one, None, None) for one in configuration.parts]
+    if allocated is not None:
+        check_allocated(allocated, served or find_length_served(configuration), served)
+    audited = [_audit_part(configuration, trained, served, allocated)]
+    audited += [_audit_part(one, None, None, None) for one in configuration.parts]
     found = sorted((one for _, found in audited for one in found), key=lambda finding: -RANKS[finding.level])
     return ModelAudit(
         configuration=configuration,
@@ -67,12 +80,13 @@ def audit_configuration(
 
 
 def _audit_part(
-    configuration: Configuration, trained: int | None, served: int | None
+    configuration: Configuration, trained: int | None, served: int | None, allocated: int | None
 ) -> tuple[tuple[LayerAudit, ...], list[Finding]]:
     """Audit the layers of one part, each with the findings about it; besides, all findings about the part."""
-    layers = build_layers(configuration, trained=trained, served=served)
+    layers = build_layers(configuration, trained=trained, served=served, allocated=allocated)
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
-    for checks in (about_scaling.FIRST_CHECKS, _CHECKS):
+    asked = about_allocations.CHECKS if allocated is not None else ()
+    for checks in (about_scaling.FIRST_CHECKS, _CHECKS, asked):
         found += [finding for layer in layers for check in checks for finding in check(layer)]
     found = [_name_part(one, configuration.part) for one in found]
     found.sort(key=lambda finding: -RANKS[finding.level])

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from pe_spectra.wording import write_number
 
-#: What stands in the place of a formula where there is no factor.
-NO_SCALE = "none"
 #: The formula by the name of a form: s the position, a the strength, n the length.
 _TEXTS: Mapping[str, str] = MappingProxyType(
     {

@@ -16,6 +16,8 @@ from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT
 from pe_spectra.quantities import Result, quantity
 
+#: What stands in the place of a description where there is nothing to describe.
+NONE = "none"
 #: Relative difference of frequencies that are the same formula: a few roundings in float64.
 SAME_FORMULA = 1e-12
 #: A whole turn, in rad.
@@ -76,6 +78,11 @@ class Rotation(Result):
     query_scale: str | None = quantity(
         "Factor on queries by their position s, with the layers that have it, as the class was measured; none for no "
         "factor, null where it is not known.",
+        default=None,
+    )
+    dual_chunk: str | None = quantity(
+        "What dual chunk attention does to distances, as the file asks for it; none where it does not, null where no "
+        "file could.",
         default=None,
     )
     attention_scaling: float | None = quantity(

@@ -387,6 +387,11 @@ FAULTS = {
         lambda m: m.change(indexer_rope_interleave=not m.config["indexer_rope_interleave"]),
         "indexer",
     ),
+    "dual chunk": (
+        draw_plain,
+        lambda m: m.change(dual_chunk_attention_config={"chunk_size": 1024, "local_size": 64}),
+        "dual_chunk",
+    ),
     "query scale": (
         draw_scout,
         lambda m: m.change(attn_temperature_tuning=False),

@@ -50,6 +50,7 @@ TWO_TYPES = ["sliding_attention", "full_attention"]
 PROVOKED = [
     ("grid-rotation", "note", lambda: audit({"model_type": "dinov3_vit"})),
     ("query-scale", "note", lambda: audit({"model_type": "llama4_text"})),
+    ("dual-chunk", "note", provoke_config(dual_chunk_attention_config={"chunk_size": 4096, "local_size": 512})),
     ("query-scale", "error", lambda: audit({"model_type": "mistral4", "rope_parameters": {"rope_theta": 1e4}})),
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
     ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),

@@ -132,6 +132,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/models/test_findings.py::test_an_attention_factor_is_compared_with_the_formula_where_there_is_one",
     ),
     "unknown-scaling": ("tests/models/test_provoked.py::test_provoked",),
+    "dual-chunk": (
+        "tests/models/test_dual_chunk.py::test_who_reads_it_is_what_was_searched",
+        "tests/models/test_dual_chunk.py::test_where_distances_differ_within_the_context",
+        "tests/models/test_dual_chunk.py::test_reach_and_beginning_are_those_of_the_real_module",
+    ),
     "unknown-key": ("tests/models/test_findings.py::test_a_key_about_something_else_is_no_misspelling",),
     "key-not-read": ("tests/models/test_findings.py::test_a_key_of_another_class_that_changes_nothing_is_no_warning",),
     "su is the older name of longrope": ("tests/models/test_provoked.py::test_provoked",),

@@ -79,8 +79,8 @@ ADDED = {
     # recorded beside each grade: test_claims has the rule
     "weight": itemgetter("weight"),
     "how": itemgetter("how"),
-    # of diffs: test_port_faults, test_position_axes and test_query_scales have what is there
-    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout", "query_scale")},
+    # of diffs: test_port_faults, test_position_axes, test_query_scales and test_dual_chunk have what is there
+    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout", "query_scale", "dual_chunk")},
     "allocated": lambda _: None,  # none of them asks for it
     "parts": lambda _: [],  # none of the models states several; tests/models/test_parts.py has those that do
     "drift": lambda _: None,  # no line drifts in any of them
@@ -363,7 +363,7 @@ def is_same(frozen, found, relative=RELATIVE):
 
 #: Encodings of the catalogue, and parts of a rotation, that came since then: their rows are left out.
 NEW_ENCODINGS = ("grape", "pope", "detr-sine", "transformer-xl", "deberta")
-NEW_FINDINGS = ("query-scale",)  # tests/models/test_query_scales.py has where it is made, and its numbers
+NEW_FINDINGS = ("query-scale", "dual-chunk")  # test_query_scales and test_dual_chunk have where they are made
 SINCE = {"encodings": NEW_ENCODINGS, "comparison": NEW_ENCODINGS, "diff": ("rows",)}
 SINCE["conformance"] = ("torchtune", "x-transformers", "rotary-embedding-torch")
 #: What stacks make of scalings otherwise since they were measured: keras-hub 0.32 rounds the ends of yarn's ramp, and

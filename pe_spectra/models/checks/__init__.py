@@ -13,6 +13,7 @@ from pe_spectra.models.stacks.allocation import check_allocated
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import (
     architectures,
+    dual_chunk,
     gguf_metadata,
     keys,
     loading,
@@ -30,7 +31,7 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, loading, config_json, position_axes, position_schemes, query_scales, rotary_blocks),
+    *(keys, loading, config_json, position_axes, position_schemes, query_scales, dual_chunk, rotary_blocks),
     *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths, about_allocations),
 )
 #: In the order in which their findings are listed, of one level.

@@ -31,6 +31,7 @@ PARTS = (
     "indexer_layout",
     "attention_scaling",
     "query_scale",
+    "dual_chunk",
     "offset",
     "rows",
     "dtype",

@@ -186,6 +186,9 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
     if a.query_scale and b.query_scale and a.query_scale != b.query_scale:
         effect = "queries, and so scores, have another factor that goes by their position"
         yield sides.make("query_scale", a.query_scale, b.query_scale, effect)
+    if a.dual_chunk and b.dual_chunk and a.dual_chunk != b.dual_chunk:
+        effect = "queries meet keys of other chunks at other distances, where attention is in chunks"
+        yield sides.make("dual_chunk", a.dual_chunk, b.dual_chunk, effect)
     if a.offset is not None and b.offset is not None and a.offset != b.offset:
         shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
         yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")

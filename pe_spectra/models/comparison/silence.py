@@ -9,8 +9,10 @@ import numpy as np
 from pe_spectra.models.comparison.divergence import Unknown
 from pe_spectra.models.comparison.sides import Sides
 from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.query_scale import NO_SCALE
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import NONE, Rotation
+
+#: Parts that few models have: what one side does not say is unknown only where the other has it.
+_RARE = ("query_scale", "dual_chunk")
 
 
 def list_unknown(sides: Sides) -> Iterator[Unknown]:
@@ -27,8 +29,7 @@ def list_unknown(sides: Sides) -> Iterator[Unknown]:
         names = ["frequencies", *names]
     elif not sides.layer.agree and a.rotary_dim and b.rotary_dim:
         names = ["base", "scaling", *names]
-    if {a.query_scale, b.query_scale} - {None, NO_SCALE}:
-        names.append("query_scale")
+    names += [name for name in _RARE if {getattr(a, name), getattr(b, name)} - {None, NONE}]
     for name in names:
         values = [name_cosine_dtype(side) if name == "dtype" else getattr(side, name) for side in (a, b)]
         silent = {letter: side for letter, side, value in zip("AB", (a, b), values, strict=True) if value is None}

@@ -117,6 +117,11 @@ def _refuse_turns(found: Description) -> None:
         raise InputError("longrope is computed for the layout half alone", found.layer.layout, accepted)
 
 
+#: Models whose files ask for the chunks (tests/reference/vllm/chunks.py).
+_CHUNKED = frozenset(
+    {"hyperclovax", "interns1_pro", "iquest_loopcoder", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "qwen3_next"}
+)
+
 VLLM_SPRING = Stack(
     name="vllm",
     title="vLLM 0.19.1",
@@ -125,6 +130,7 @@ VLLM_SPRING = Stack(
     date="2026-11-24",
     how="measured",
     source="vllm 0.19.1, vllm/model_executor/layers/rotary_embedding/",
+    chunked=_CHUNKED | {"ouro"},
     reader="vLLM",
     # older spellings are translated by patch_legacy_rope_type
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
@@ -158,6 +164,7 @@ VLLM = replace(
     title="vLLM 0.33.0",
     version="0.33.0",
     source="vllm 0.33.0, vllm/model_executor/layers/rotary_embedding/",
+    chunked=_CHUNKED | {"k2_horizon"},
     readings={
         **VLLM_SPRING.readings,
         "dynamic": Reading(then=(_read_dynamic_trained,), formula=_scale_dynamic_trained),

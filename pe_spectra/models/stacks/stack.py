@@ -16,7 +16,7 @@ import numpy as np
 from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, RotaryBlock
 
@@ -91,6 +91,8 @@ class Stack:
     begin: tuple[Step, ...] = ()  #: what is done before a scaling is read
     finish: tuple[Step, ...] = ()  #: what is done afterwards
     dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
+    #: models that it reads dual_chunk_attention_config of, for an attention that it has not got
+    chunked: frozenset[str] = frozenset()
     #: reads a GGUF file; None where it cannot
     read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
 
@@ -110,6 +112,8 @@ class Stack:
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
+        if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
+            return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} has not got")
         if not layer.turns and not is_gguf:
             return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
         try:
@@ -169,6 +173,7 @@ class Stack:
             dtype=dtype,
             base_key=block.find_base_key(),
             query_scale=configuration.query_scale if self.release == NEWEST else None,  # no other was measured
+            dual_chunk=configuration.dual_chunk,
             notes=notes,
         )
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
-from pe_spectra.models.query_scale import NO_SCALE
+from pe_spectra.models.rotation import NONE
+from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, KnownPart, find_composite, find_known, split_names
 from pe_spectra.models.stated.position_schemes import (
@@ -103,7 +104,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
     if others:
         _note_others(keys, known.model, scheme, others)
-    query_scale = None if known.query_scale is None else NO_SCALE
+    query_scale = None if known.query_scale is None else NONE
     if known.query_scale:
         query_scale = read_query_scale(keys, known.model, known.query_scale, length)
     return Configuration(
@@ -117,6 +118,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
         values=values,
         dtype=dtype,
         query_scale=query_scale,
+        dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
         findings=tuple(keys.findings),
     )
 

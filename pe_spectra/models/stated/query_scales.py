@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pe_spectra.findings import Kind
-from pe_spectra.models.query_scale import NO_SCALE, QueryScale
+from pe_spectra.models.query_scale import QueryScale
+from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.loading import report_refused_types
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
@@ -48,7 +49,7 @@ def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length
     _report_lacking(keys, measured)
     n, a = (_read_value(keys, *measured[name], off=measured.get("off")) for name in ("length", "strength"))
     if not n or not a or n < 1 or not all(keys.found.get(key, True) for key in measured.get("switch", ())):
-        return NO_SCALE
+        return NONE
     found = QueryScale(measured["form"], a, int(n), measured["offset"], measured["layers"])
     last = None if length is None else length - 1
     told = f"1 before position {found.begins:,}" if found.begins else "from the first position on"

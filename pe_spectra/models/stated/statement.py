@@ -178,6 +178,7 @@ class Configuration:
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
     query_scale: str | None = None  #: the factor on queries by their position, or none; None where it is not known
+    dual_chunk: str | None = None  #: what dual chunk attention does to distances, or none; None for other formats
     findings: tuple[Finding, ...] = ()  #: what reading it found
     where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part
     part: str = ""  #: the same of a part beside that which reads text

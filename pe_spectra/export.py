@@ -6,7 +6,9 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,9 @@ from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
 
 #: Ends of the names of files that an array can be written to.
-SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors")
+SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors", ".npz")
+#: Of these, files that hold several arrays by their names.
+ARCHIVES = (".safetensors", ".npz")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -194,14 +198,30 @@ def encode_exported(found: Exported, suffix: str) -> bytes:
     """
     if suffix in (".csv", ".tsv"):
         return write_lines(found, "," if suffix == ".csv" else "\t").encode()
-    if suffix == ".safetensors":
+    if suffix in ARCHIVES:
         metadata = {"encoding": found.encoding.spec, "what": found.what}
         metadata |= {"resized": found.resized} if found.resized else {}
-        return _encode_safetensors(np.ascontiguousarray(found.values, dtype="<f8"), found.what, metadata)
+        return _encode_archive({found.what: found.values}, suffix, metadata)
     stream = io.BytesIO()
     whole = np.ascontiguousarray(found.values)
     np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(whole))
     return b"".join([stream.getvalue(), whole.data])  # one copy of what may be large
+
+
+def encode_kinds(found: Mapping[str, Exported], suffix: str) -> bytes:
+    """Return the bytes of a file with the same of several kinds of layers, each array named KIND.WHAT.
+
+    Parameters
+    ----------
+    found : by the name of the kind, in their order. suffix : one of `ARCHIVES`.
+
+    >>> from pe_spectra import Rope
+    >>> kinds = {name: export_encoding(Rope(d=4, base=base), "frequencies") for name, base in (("a", 1e4), ("b", 1e6))}
+    >>> encode_kinds(kinds, ".safetensors")[8:].split(b'"')[1::2][3:5]
+    [b'a.frequencies', b'dtype']
+    """
+    arrays = {f"{name}.{one.what}": one.values for name, one in found.items()}
+    return _encode_archive(arrays, suffix, {name: one.encoding.spec for name, one in found.items()})
 
 
 def write_lines(found: Exported, delimiter: str = ",") -> str:
@@ -217,12 +237,21 @@ def write_lines(found: Exported, delimiter: str = ",") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _encode_safetensors(values: F64, name: str, metadata: Mapping[str, str]) -> bytes:
-    """Write the format by hand: the library puts the texts of the header in another order at every run."""
-    tensor = {"dtype": "F64", "shape": values.shape, "data_offsets": (0, values.nbytes)}
-    header = json.dumps({"__metadata__": dict(metadata), name: tensor}, separators=(",", ":")).encode()
+def _encode_archive(arrays: Mapping[str, F64], suffix: str, metadata: Mapping[str, str]) -> bytes:
+    """Write arrays by name; .safetensors by hand: the library orders the texts of its header anew at every run."""
+    if suffix == ".npz":
+        stream, named = io.BytesIO(), dict[str, Any](arrays)
+        np.savez(stream, **named)
+        return stream.getvalue()
+    whole = {name: np.ascontiguousarray(values, dtype="<f8") for name, values in arrays.items()}
+    ends = list(accumulate((values.nbytes for values in whole.values()), initial=0))
+    tensors = {
+        name: {"dtype": "F64", "shape": values.shape, "data_offsets": (start, end)}
+        for (name, values), start, end in zip(whole.items(), ends, ends[1:], strict=False)
+    }
+    header = json.dumps({"__metadata__": dict(metadata), **tensors}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the numbers begin at a multiple of their size
-    return b"".join([len(header).to_bytes(8, "little"), header, values.data])
+    return b"".join([len(header).to_bytes(8, "little"), header, *(values.data for values in whole.values())])
 
 
 def _build(

@@ -24,6 +24,8 @@ from pe_spectra.wording import count
 _AXES = (1, 2, 3)
 #: Columns of frequencies as `export` writes them.
 _EXPORTED = ("frequency", "mass", "phase")
+#: Ends of the names of arrays that `export` writes for every kind of layers, behind that of the kind.
+_OF_KINDS = (".frequencies", ".cos-sin")
 #: Ends of the names that implementations give them; of a pair, cosines and sines.
 _SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache", "freqs_cis")
 _PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
@@ -37,7 +39,8 @@ class Side:
     ----------
     shown : its name in answers.
     configuration : what the file states; None for arrays.
-    dump : the rotation that arrays show; None for others.
+    dump : the rotation that arrays show; None for others. kinds : where a file has one for every kind of layers, all of
+        them, by their names; `dump` is the first.
     table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
     dtype : the type that it is stored in.
     reason : why it shows no rotation.
@@ -47,6 +50,7 @@ class Side:
     shown: str
     configuration: Configuration | None = None
     dump: Dump | None = None
+    kinds: tuple[Dump, ...] = ()
     table: F64 | None = None
     dtype: str = "float64"
     reason: str = ""
@@ -141,7 +145,11 @@ def _state(content: ModelContent) -> Configuration:
 
 
 def _read_arrays(found: ModelFile) -> Side:
-    first, second = _read_rotary_dump(found.path or Path(found.shown), found.tensor, found.label)
+    path = found.path or Path(found.shown)
+    kinds = [] if found.tensor else [name for name in list_arrays(path, found.label) if name.endswith(_OF_KINDS)]
+    if kinds:
+        return _read_kinds(found.shown, {name: _read_one(path, name, found.label) for name in kinds})
+    first, second = _read_rotary_dump(path, found.tensor, found.label)
     dtype = None if first.dtype == "text" else first.dtype
     notes = (*first.notes, *(second.notes if second is not None else ()))
     table = _take_table(first.values) if second is None else None
@@ -154,6 +162,20 @@ def _read_arrays(found: ModelFile) -> Side:
     # against a table, as of a model that was trained on from sines, a cache is one too
     kept = table if dump.kind == "cache" else None
     return Side(shown=found.shown, dump=dump, table=kept, dtype=first.dtype, notes=(*notes, *dump.notes))
+
+
+def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:
+    """Read what `export` wrote of every kind of layers, one array for each."""
+    dumps: list[Dump] = []
+    for name, one in arrays.items():
+        try:
+            dump = _recognise(one, None, None if one.dtype == "text" else one.dtype)
+        except InputError as error:
+            raise FileError(f"{shown}::{name}", str(error)) from error
+        dumps.append(replace(dump, name=name.rpartition(".")[0]))
+    notes = tuple(f"{one.name}: {note}" for one in dumps for note in one.notes)
+    first = next(iter(arrays.values()))
+    return Side(shown=shown, dump=dumps[0], kinds=tuple(dumps), dtype=first.dtype, notes=notes)
 
 
 def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileArray, FileArray | None]:

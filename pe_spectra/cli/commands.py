@@ -80,7 +80,7 @@ COMMANDS: Mapping[str, Declaration] = {
         examples=("pe-spectra encodings", "pe-spectra encodings rope", "pe-spectra encodings --json"),
     ),
     "export": Declaration(
-        module="listings",
+        module="exporting",
         takes="d rho length rows positions start step spec output:array what resize:export method align_corners",
         data="",
         examples=(

@@ -1,23 +1,18 @@
-"""The commands that list and write what there is: figures, claims, schema, encodings, stacks, export, explanations."""
+"""The commands that list and write what there is: figures, claims, schema, encodings, stacks, explanations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.cli.subject import Subject, check_work, read_times
+from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.numbers import Choice
-from pe_spectra.spec import FileSpec, parse_spec
-from pe_spectra.wording import count
 
 if TYPE_CHECKING:
-    from pe_spectra.encodings import Encoding
-    from pe_spectra.export import Exported
     from pe_spectra.findings import Kind
 
 
@@ -113,125 +108,6 @@ def stacks(run: Run) -> Outcome:
     from pe_spectra.answers.known_stacks import answer_stacks
 
     return run.finish(answer_stacks())
-
-
-def export(
-    run: Run,
-    subject: Subject,
-    output: str | None,
-    what: str | None,
-    resize: str | None,
-    method: str,
-    align_corners: bool,
-) -> Outcome:
-    """Export the table, frequencies, kernel, bias, or cosines and sines of an encoding.
-
-    A table has a row for each position, a kernel or bias one for each lag and a column for each
-    head, frequencies a row each (frequency, mass, phase). `diff` reads frequencies and cos-sin, as
-    of a model's config.json, which --length serves. With --resize the table is interpolated, and
-    special rows before the positions are kept.
-    """  # fmt: skip
-    place = _read_place(output)
-    new = _read_resizing(subject, what, resize, method, align_corners)
-    subject.refuse_length()
-    (encoding,) = replace(subject, positions=None).build()
-    encoding = _serve(encoding, subject) if what in ("frequencies", "cos-sin") else encoding
-    from pe_spectra.export import encode_exported, write_lines
-
-    is_text = place is None or place.suffix.lower() in (".csv", ".tsv")
-    if new is None:
-        found, said = _export_own(encoding, what, subject, is_text=is_text)
-    else:
-        found, said = _export_resized(
-            encoding, new, is_text=is_text, method=method, align_corners=align_corners, length=subject.length
-        )
-    notes = () if run.quiet else tuple(f"note: {note}" for note in (*encoding.all_notes, *said))
-    if place is None:
-        return Outcome(text=write_lines(found), messages=notes)
-    data = encode_exported(found, place.suffix.lower())
-    written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
-    return Outcome(messages=(*notes, *written), files={place: data})
-
-
-def _serve(encoding: Encoding, subject: Subject) -> Encoding:
-    """Of a configuration whose scaling goes by the length, take --length for the one that is served."""
-    from pe_spectra.encodings.rotary import Rope
-
-    (text,) = subject.encoding or [""]
-    if subject.length is None or not isinstance(encoding, Rope) or encoding.served is None:
-        return encoding
-    # what a SPEC says is served stays
-    return replace(encoding, served=max(2, subject.length)) if isinstance(parse_spec(text), FileSpec) else encoding
-
-
-def _read_resizing(
-    subject: Subject, what: str | None, resize: str | None, method: str, align_corners: bool
-) -> tuple[int, ...] | None:
-    """Read --resize; a table of integer positions can be resized, and nothing else."""
-    from pe_spectra.cli.inspecting import read_resizing
-
-    new = read_resizing(resize, method, align_corners)
-    if new is not None and (what not in (None, "table") or subject.positions is not None):
-        given = f"--what {what}" if subject.positions is None else "--positions"
-        raise InputError(f"--resize has no meaning with {given}", resize or "", "--what table, without --positions")
-    return new
-
-
-def _export_own(
-    encoding: Encoding, what: str | None, subject: Subject, *, is_text: bool
-) -> tuple[Exported, tuple[str, ...]]:
-    """Take an array of an encoding as it is, and say of a kernel what it is an average over."""
-    from pe_spectra.export import count_exported, export_encoding
-
-    times = read_times(subject.positions) if subject.positions is not None else None
-    places = len(times) if times is not None else subject.length or encoding.default_length
-    numbers = count_exported(encoding, what, places)
-    if is_text:
-        check_work("--length and the width as text", numbers, MAX_EXPORTED_TEXT_NUMBERS)
-    check_work("--length and the width", numbers, MAX_EXPORTED_NUMBERS)
-    found = export_encoding(encoding, what, length=subject.length, positions=times)
-    return found, (f"{encoding.label}: a mean over {found.averaged}",) if found.averaged else ()
-
-
-def _export_resized(
-    encoding: Encoding, new: tuple[int, ...], *, is_text: bool, **options: Any
-) -> tuple[Exported, tuple[str, ...]]:
-    """Interpolate the table of an encoding, and say what was done.
-
-    Raises
-    ------
-    InputError : --length beside a grid, which is resized whole; numbers beyond what is written as text.
-    """
-    import numpy as np
-
-    from pe_spectra.export import export_rows
-    from pe_spectra.inspection.resize import resize_rows
-
-    if encoding.shape is not None and options["length"] is not None:
-        raise InputError("--length has no meaning with --resize of a grid", str(options["length"]), "leave it out")
-    if is_text:
-        rows = new[0] * (1 if encoding.shape is None else new[-1])
-        check_work("--resize and the width as text", rows * int(getattr(encoding, "d", 1)), MAX_EXPORTED_TEXT_NUMBERS)
-    found = resize_rows(encoding, new, **options)
-    kept = f"; {count(len(found.front), 'row')} before the positions kept" if len(found.front) else ""
-    exported = export_rows(encoding, np.vstack([found.front, found.after]), resized=str(found))
-    return exported, (f"{encoding.label}: resized from {found}{kept}",)
-
-
-def _read_place(output: str | None) -> Path | None:
-    """Check where the array goes, before any work; None for stdout."""
-    if output is None:
-        raise InputError(
-            "--output is missing", accepted="--output FILE (.npy, .csv, .tsv, .safetensors) or - is accepted"
-        )
-    if output == "-":
-        return None
-    from pe_spectra.export import check_suffix
-    from pe_spectra.files.places import check_writable
-
-    check_suffix(Path(output), "--output")
-    check_writable([Path(output)], label="--output")
-    return Path(output)
 
 
 def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: Sequence[str]) -> Outcome:

@@ -304,7 +304,7 @@ OPTIONS: Mapping[str, Option] = {
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),
     "output": Option("--output", "FILE", "write the answer to FILE (.json, .csv, .txt)"),
-    "output:array": Option("--output", "FILE", ".npy, .csv, .tsv or .safetensors; - is csv on stdout"),
+    "output:array": Option("--output", "FILE", ".npy, .npz, .csv, .tsv or .safetensors; - is csv on stdout"),
     "output:folder": Option("--output", "DIR", "folder of the figures", default="figures"),
     "what": Option("--what", "", "what to export  [the first that it has]", Choice(members=EXPORTED)),
     "full": Option("--full", "", "all rows of a table on a terminal"),

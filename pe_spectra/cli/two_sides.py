@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pe_spectra.model_sources import Side
     from pe_spectra.models.comparison.table_diff import TableDiff
     from pe_spectra.models.stacks import Stack
-    from pe_spectra.models.stated.statement import Configuration
+    from pe_spectra.models.stated.statement import Configuration, LayerStatement
 
     Reader = Callable[[str, str], Side]
 
@@ -87,9 +87,9 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     from pe_spectra.models.stacks.allocation import say_chosen, say_unused
 
     if stacks:
-        a, b = (_turn(sides[0], setting, stack) for stack in stacks)
+        a, b = (_turn(sides[0], setting, stack=stack) for stack in stacks)
     else:
-        a, b = (_turn(side, setting) for side in sides)
+        a, b = (_turn(side, setting, beside=beside) for side, beside in zip(sides, reversed(sides), strict=True))
     stated = any(side.configuration is not None for side in sides)
     needed = setting.length if stated and not stacks else setting.served
     found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
@@ -122,10 +122,11 @@ def _compare_waves(a: Side, b: Side) -> TableDiff | None:
     return compare_waves(a.table, b.table, a.dump, b.dump)
 
 
-def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedSide:
+def _turn(side: Side, setting: Setting, *, beside: Side | None = None, stack: Stack | None = None) -> ComparedSide:
     """The rotations of one side: of a dump its own, of a model those of its library or of a stack.
 
-    Of two caches, one after the other, it is the one for the length that is allocated.
+    Of two caches, one after the other, it is the one for the length that is allocated; of a model of several parts the
+    one that reads text, and those that the other side has too.
     """
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
@@ -134,19 +135,21 @@ def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedS
 
     if side.dump is not None and stack is None:
         length = setting.allocated or setting.length
-        later = side.dump.later if length > (side.dump.rows or length) else None
-        return ComparedSide(name=side.shown, rotations=(later or side.dump,), notes=side.notes)
+        dumps = [
+            one.later if one.later and length > (one.rows or length) else one for one in side.kinds or (side.dump,)
+        ]
+        return ComparedSide(name=side.shown, rotations=tuple(dumps), notes=side.notes)
     configuration = find_rotations(side)
     read, by = (turn_layer, ANSWERING[configuration.format]) if stack is None else (stack.read, stack)
     found: list[Rotation] = []
-    for layer in configuration.layers:
-        one = read(configuration, layer, by.choose_length(layer, setting.served, setting.allocated))
+    for part, layer in _list_layers(configuration, beside):
+        one = read(part, layer, by.choose_length(layer, setting.served, setting.allocated))
         if not isinstance(one, Rotation):
             who = "" if stack is None else f"{stack.name} refuses it: "
             raise FileError(side.shown, f"{who}{one.reason.removeprefix(f'{configuration.path}: ')}")
         if layer.turns:
             # the type of weights is not the type in which cosines and sines are held
-            found.append(replace(one, dtype=None))
+            found.append(replace(one, name=part.name_layer(layer), dtype=None))
     if not found:
         raise FileError(side.shown, "turns no layer (no_rope_layers); diff compares rotations")
     said = (f"{one.name}: {note}" if len(found) > 1 else note for one in found for note in one.notes)
@@ -154,6 +157,19 @@ def _turn(side: Side, setting: Setting, stack: Stack | None = None) -> ComparedS
     notes = tuple(dict.fromkeys((*side.notes, *unread, *said)))
     name = side.shown if stack is None else stack.title
     return ComparedSide(name=name, rotations=tuple(found), notes=notes)
+
+
+def _list_layers(configuration: Configuration, beside: Side | None) -> Iterator[tuple[Configuration, LayerStatement]]:
+    """Give the layers of the part that reads text, and of those that another side has under the same name."""
+    for part in (configuration, *configuration.parts):
+        if not part.part or (beside is not None and _has_part(beside, part.part)):
+            yield from ((part, layer) for layer in part.layers)
+
+
+def _has_part(side: Side, name: str) -> bool:
+    stated = () if side.configuration is None else side.configuration.parts
+    shown = (f"{kind.name}." for kind in side.kinds)
+    return any(one.part == name and one.layers for one in stated) or any(kind.startswith(f"{name}.") for kind in shown)
 
 
 # --------------------------------------------------------------------- tables
@@ -213,9 +229,13 @@ def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[s
 def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
     """Positions that layers see at once, of each layer type that attends within a window wherever a file states it."""
     found: dict[str, int] = {}
-    layers = [side.configuration.layers for side in sides if side.configuration is not None]
-    for name in {layer.name for one in layers for layer in one}:
-        windows = [layer.window for one in layers for layer in one if layer.name == name or len(one) == 1]
+    stated = [side.configuration for side in sides if side.configuration is not None]
+    layers = [
+        {part.name_layer(layer): layer.window for part in (one, *one.parts) for layer in part.layers} for one in stated
+    ]
+    for name in {name for one in layers for name in one}:
+        windows = [one.get(name, *one.values()) for one in layers if len(one) == 1]
+        windows += [one[name] for one in layers if len(one) > 1 and name in one]
         known = [window for window in windows if window is not None]
         if known and len(known) == len(windows):
             found[name] = max(known)

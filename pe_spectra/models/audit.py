@@ -96,8 +96,7 @@ class LayerAudit(Result):
         column="layer",
     )
     def name(self) -> str:
-        part, name = self.configuration.part, self.statement.name
-        return name if not part else part if name == "all" else f"{part}.{name}"
+        return self.configuration.name_layer(self.statement) if self.configuration.part else self.statement.name
 
     @derived("The kind of positional encoding of these layers.", words=SCHEMES)
     def scheme(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
@@ -90,6 +92,31 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
     if configuration.format == "gguf":
         return turn_gguf_layer(configuration, layer, served)
     return ANSWERING[configuration.format].read(configuration, layer, served)
+
+
+def list_rotations(configuration: Configuration, served: int | None = None) -> dict[str, Rotation | None]:
+    """Return what every kind of layer is turned by, of every part, by the names that `audit` gives them.
+
+    Parameters
+    ----------
+    served : the length that is served; None for what the file states.
+
+    Returns
+    -------
+    None for a kind that is refused, or whose frequencies are not those of its `rope`.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> list(list_rotations(read_configuration({"model_type": "gemma3_text"}, "config.json")))
+    ['sliding_attention', 'full_attention']
+    """
+    turned = [(one, layer) for one in (configuration, *configuration.parts) for layer in one.layers if layer.turns]
+    found = ((one.name_layer(layer), turn_layer(one, layer, served)) for one, layer in turned)
+    return {name: one if isinstance(one, Rotation) and _is_of_rope(one) else None for name, one in found}
+
+
+def _is_of_rope(rotation: Rotation) -> bool:
+    rope, found = rotation.rope, rotation.frequencies
+    return rope is not None and found is not None and np.array_equal(rope.frequencies().values, found)
 
 
 def build_layers(

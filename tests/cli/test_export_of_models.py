@@ -1,5 +1,6 @@
 """What `export` writes of a model's configuration is read by `diff` as what it is."""
 
+import json
 import shutil
 
 import numpy as np
@@ -69,3 +70,68 @@ def test_the_list_of_longrope_is_that_of_the_length(ask_diff, cli):
 def test_columns_that_are_no_masses_and_phases_stay_a_table(cli):
     np.save("port.npy", np.array([[1.0, 2.0, 0.0], [0.1, 1.0, 0.0]]))
     assert "shows no rotation" in cli("diff phi-2.json port.npy").err
+
+
+#: Models with several kinds of layers, with their kinds; of T5Gemma in two parts.
+KINDS = {
+    "gemma-3-4b-it": ("sliding_attention", "full_attention"),
+    "gemma-4-26b-a4b": ("sliding_attention", "full_attention"),
+    "t5gemma": ("sliding_attention", "full_attention", "encoder.sliding_attention", "encoder.full_attention"),
+}
+
+
+@pytest.fixture
+def of_kinds(models):
+    shutil.copy(MODELS / "gemma-4-26b-a4b.json", models / "gemma-4-26b-a4b.json")
+    keys = {"model_type": "t5gemma", "encoder": {"rope_theta": 5e5}, "decoder": {}}
+    (models / "t5gemma.json").write_text(json.dumps(keys))
+    return models
+
+
+@pytest.mark.parametrize("what", SILENT)
+@pytest.mark.parametrize("form", ["safetensors", "npz"])
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_layers_is_exported_and_read_back(ask_diff, cli, of_kinds, name, form, what):
+    port = export(cli, f"{name}.json", what, form, " --length 64")
+    document = ask_diff(f"{name}.json {port} --served 64")
+    assert document["differences"] == []
+    assert {one["what"] for one in document["unknown"]} == SILENT[what]
+    assert tuple(one["name"] for one in document["layer_types"]) == KINDS[name]
+    assert all(one["agree"] for one in document["layer_types"])
+
+
+@pytest.mark.parametrize("what", SILENT)
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in KINDS.items() for kind in kinds])
+def test_a_difference_in_one_kind_is_named_by_it(ask_diff, cli, of_kinds, name, kind, what):
+    port = export(cli, f"{name}.json", what, "npz", " --length 64")
+    with np.load(port) as file:
+        arrays = dict(file)
+    turns = np.arange(64)[:, None] * 3e4 ** -(np.arange(128) / 128)
+    frequencies = np.stack([turns[1], np.ones(128), np.zeros(128)], axis=1)
+    waves = np.hstack([np.cos(turns), np.cos(turns), np.sin(turns), np.sin(turns)])
+    arrays[f"{kind}.{what}"] = frequencies if what == "frequencies" else waves
+    np.savez(port, **arrays)
+    document = ask_diff(f"{name}.json {port} --served 64")
+    assert [one["name"] for one in document["layer_types"] if not one["agree"]] == [kind]
+    assert {layer for one in document["differences"] for layer in one["layers"]} == {kind}
+
+
+def test_a_file_for_one_array_has_one_kind_and_says_so(cli, of_kinds):
+    said = cli("export gemma-3-4b-it.json --what frequencies --output port.npy").err
+    assert "the parameters of full_attention layers are used; others: sliding_attention" in said
+    assert ".safetensors and .npz hold all: sliding_attention, full_attention" in said
+
+
+def test_kinds_that_are_no_ladder_are_left_out_and_named(cli, models):
+    (models / "vision.json").write_text(json.dumps({"model_type": "mistral3", "text_config": {}, "vision_config": {}}))
+    said = cli("export vision.json --what frequencies --output port.npz").err
+    assert "vision_config is left out: its frequencies are not those of the catalogue's rope" in said
+
+
+def test_parts_that_both_files_have_are_compared(ask_diff, of_kinds):
+    (of_kinds / "other.json").write_text(json.dumps({"model_type": "t5gemma", "encoder": {}, "decoder": {}}))
+    document = ask_diff("t5gemma.json other.json")
+    (cause,) = document["causes"]
+    assert cause["code"] == "default-base"
+    assert cause["layers"] == ["encoder.sliding_attention", "encoder.full_attention"]
+    assert ask_diff("t5gemma.json --stack transformers==4.57.6")["differences"] == []

@@ -205,7 +205,7 @@ def test_text_has_every_digit_and_the_index_first():
 def test_endings():
     for suffix in (*SUFFIXES, ".NPY", ".Csv"):
         assert check_suffix(Path(f"a.b{suffix}"), "--output") == suffix.lower()
-    for name in ("a", "a.npz", "a.json", "a.npy.gz", ".npy"):
+    for name in ("a", "a.pt", "a.json", "a.npy.gz", ".npy"):
         with pytest.raises(InputError, match="--output is no name of a file for an array"):
             check_suffix(Path(name), "--output")
 

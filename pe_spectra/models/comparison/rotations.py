@@ -73,7 +73,8 @@ def compare_rotations(
     for name, one, other in pairs:
         layer = compare_frequencies(name, one, other, min(length, windows.get(name, length)))
         compared.append(Sides(a=one, b=other, layer=layer))
-    compared, remarks, unknown = _leave_other_layers(compared)
+    of_one = len(a) == 1 or len(b) == 1
+    compared, remarks, unknown = _leave_other_layers(compared) if of_one else (compared, [], [])
     found = [one for sides in compared for one in (*_list_differences(sides), *_compare_rows(sides, served))]
     merged = _merge([*found, *missing])
     unclear = tuple(dict.fromkeys([*(one for sides in compared for one in list_unknown(sides)), *unknown]))
@@ -129,9 +130,9 @@ def _find_cause(sides: Sides, a: Sequence[Rotation], b: Sequence[Rotation]) -> C
     """Name the likely cause why frequencies differ: first, that layers have what others of the other side have."""
     if sides.layer.agree is False:
         for here, there, ours, theirs in (("A", "B", a, sides.b), ("B", "A", b, sides.a)):
-            alike = [
-                one.name for one in ours if one.name != sides.layer.name and not _differ(one, theirs) and len(ours) > 1
-            ]
+            others = [one for one in ours if one.name != sides.layer.name and len(ours) > 1]
+            part = sides.layer.name.rpartition(".")[0]
+            alike = [one.name for one in others if one.name.rpartition(".")[0] == part and not _differ(one, theirs)]
             if alike and not isinstance(theirs, Dump):
                 text = f"{sides.layer.name} layers of {there} have what {alike[0]} layers of {here} have"
                 return Cause(code="other-layers", text=text, layers=(sides.layer.name,))

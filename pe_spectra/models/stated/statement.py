@@ -183,3 +183,12 @@ class Configuration:
     where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part
     part: str = ""  #: the same of a part beside that which reads text
     parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions
+
+    def name_layer(self, layer: LayerStatement) -> str:
+        """Name a type of its layers; of a part beside the one that reads text, with the key of that part.
+
+        >>> vision = Configuration(path="", scheme="rotary", part="vision_config")
+        >>> [vision.name_layer(LayerStatement(name=name, head_dim=64)) for name in ("all", "full_attention")]
+        ['vision_config', 'vision_config.full_attention']
+        """
+        return layer.name if not self.part else self.part if layer.name == "all" else f"{self.part}.{layer.name}"

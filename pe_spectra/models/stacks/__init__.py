@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
@@ -28,14 +28,19 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
 
 #: A name with a version: that one, or with >= any from it on.
 _WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+)")
+#: A build of llama.cpp: how many commits there are before it, which no source has that is packed without them.
+_BUILD = re.compile(r"b[0-9]+")
+#: The digits of a commit, at least, that name it.
+_DIGITS = 7
 
 
 def find_stack(text: str, label: str) -> Stack:
-    """Find the stack that a name means: its newest release, or with ==, @ or >= one of a version.
+    """Find the stack that a name means: its newest release, or with ==, @ or >= one of a version, with @ of a commit.
 
     Parameters
     ----------
-    text : "vllm", "vllm==0.19.1", "transformers>=5". label : the option that has it, for messages.
+    text : "vllm", "vllm==0.19.1", "transformers>=5", "llama.cpp@0c1e57098". label : the option that has it, for
+        messages.
 
     Raises
     ------
@@ -51,15 +56,29 @@ def find_stack(text: str, label: str) -> Stack:
     asked = _WITH_VERSION.fullmatch(text)
     known = [one for one in RELEASES if asked and asked["name"] in (one.package, one.name) and one.version]
     for one in known:
-        is_new = asked is not None and asked["sign"] == ">=" and _order(one.version) >= _order(asked["version"])
-        if is_new or (asked is not None and one.version == asked["version"]):
+        if asked and _is_of(one, asked["sign"], asked["version"]):
             return one
-    names = [one.release_name for one in known] or STACKS
-    raise InputError(f"{label} is not known", text, f"{', '.join(names)} are accepted")
+    commits = [f"{one.release_name} with commit {one.commit}" for one in known if one.commit]
+    if commits and asked and _BUILD.fullmatch(asked["version"]):
+        raise InputError(
+            f"{label} names a build, whose number is not known of what was measured", text, _accept(commits)
+        )
+    raise InputError(f"{label} is not known", text, _accept([one.release_name for one in known] or list(STACKS)))
+
+
+def _is_of(stack: Stack, sign: str, version: str) -> bool:
+    """Tell whether a release has a version, one from it on (>=), or with @ a commit that begins so."""
+    if sign == ">=":
+        return version[:1].isdigit() and _order(stack.version) >= _order(version)
+    return stack.version == version or (sign == "@" and len(version) >= _DIGITS and stack.commit.startswith(version))
 
 
 def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"[0-9]+", version))
+
+
+def _accept(names: Sequence[str]) -> str:
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
 __all__ = ["RELEASES", "STACKS", "Refusal", "Stack", "find_stack"]

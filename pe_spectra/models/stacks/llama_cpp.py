@@ -280,6 +280,7 @@ LLAMA_CPP = Stack(
     package="llama-cpp-python",
     title=f"llama.cpp {_COMMIT} with its converter, as in llama-cpp-python {_VERSION}",
     version=_VERSION,
+    commit=_COMMIT,
     date="2026-11-28",
     how="measured",
     source=f"ggml-org/llama.cpp {_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "

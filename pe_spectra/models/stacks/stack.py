@@ -76,6 +76,7 @@ class Stack:
     title: str  #: with the version that was read
     package: str = ""  #: what it is installed as, by pip; empty where it is not
     version: str = ""  #: of the release; empty where there are none
+    commit: str = ""  #: of the source that a release packs, where it has no version of its own; else empty
     date: str = ""  #: when it was measured or read
     how: str = "read"  #: "measured", "measured in part" or "read": how it is known
     source: str  #: the files that were read, with version or commit

@@ -73,6 +73,37 @@ def test_silence_means_what_the_class_has_there():
     assert read({"model_type": "mistral3", "vision_config": {"model_type": "pixtral"}}).layers[0].default_base == 1e9
 
 
+@pytest.mark.parametrize(
+    ("model", "part", "values"),
+    [
+        # of LLaVA's class, not of CLIP's own, which has pictures of 224 pixels
+        ("llava", "vision_config", {"rows": 577, "d": 1024}),
+        ("paligemma", "vision_config", {"rows": 256, "d": 1152}),
+    ],
+)
+def test_a_part_that_is_left_out_is_what_the_whole_has_there(model, part, values):
+    (found,) = (one for one in read({"model_type": model}).parts if one.part == part)
+    assert values.items() <= dict(found.values).items()
+    assert values["rows"] != {one.part: one for one in read({"model_type": model, part: {}}).parts}[part].values["rows"]
+
+
+@pytest.mark.parametrize(
+    ("model", "where", "scheme", "heads"),
+    [("zoedepth", "backbone_config", "window-bias", 16), ("musicgen", "text_encoder", "t5", 8)],
+)
+def test_a_whole_of_which_nothing_is_stated(model, where, scheme, heads):
+    found = read({"model_type": model})
+    (found,) = (one for one in (found, *found.parts) if one.where == where)
+    assert (found.scheme, found.values["heads"]) == (scheme, heads)
+
+
+def test_no_part_is_audited_twice():
+    for model in load_table(NEWEST)["composites"]:
+        stated = read({"model_type": model})
+        main = stated.where or ".".join(find_known(model).parts)
+        assert main not in [one.part for one in stated.parts], model
+
+
 def test_a_vision_tower_has_its_own_frequencies_and_findings():
     config = {
         "model_type": "mistral3",
@@ -134,20 +165,23 @@ def test_a_rotation_with_one_axis_says_nothing_of_a_grid():
     assert [one.code for one in read({"model_type": "clvp_encoder"}).findings].count("grid-rotation") == 0
 
 
-def test_every_part_with_positions_that_a_class_has_is_audited():
-    """By the table: of each class whose parts have positions, the bare parts are all in the answer."""
+@pytest.mark.parametrize("is_stated", [True, False])
+def test_every_part_with_positions_that_a_class_has_is_audited(is_stated):
+    """By the table: of each class whose parts have positions, bare parts, or all left out, are in the answer."""
     lacking = []
     for model in load_table(NEWEST)["composites"]:
         listed = {key: part.model for key, part in find_composite(model).items()}
         turned = {key for key, name in listed.items() if find_known(name).is_known or find_table(name)}
+        turned -= set() if is_stated else {key for key in turned if "qformer" in listed[key]}
         try:
             parts = {
                 key: {"model_type": listed[key], **(QFORMER if "qformer" in listed[key] else {})} for key in turned
             }
-            stated = read({"model_type": model} | parts)
+            stated = read({"model_type": model} | (parts if is_stated else {}))
         except FileError:
             lacking += [(model, key) for key in turned]
             continue
-        found = {stated.where.partition(".")[0], *(one.part.partition(".")[0] for one in stated.parts)}
+        main = stated.where or ".".join(find_known(model).parts)
+        found = {main.partition(".")[0], *(one.part.partition(".")[0] for one in stated.parts)}
         lacking += [(model, key) for key in turned - found]
     assert lacking == []

@@ -9,7 +9,7 @@ import pytest
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.position_schemes import find_parts, find_schemes, tell_how_known
+from pe_spectra.models.stated.position_schemes import find_schemes, tell_how_known
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
 from tests.models.configurations import audit, find_finding, read
 from tests.places import TESTS
@@ -124,7 +124,6 @@ def test_a_whole_leads_to_the_part_that_has_positions():
     found = find_finding(config, "nested-config")
     assert read(config).model == "gpt2"
     assert found.message == "the model has several parts; decoder is what is audited; beside it: encoder (vit)"
-    assert find_parts("vision-encoder-decoder")
 
 
 def test_what_is_beside_the_audited_scheme_is_said():

@@ -7,20 +7,20 @@ table, or recurrent: transformers 5.23.0, read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, KnownPart, find_composite, find_known, split_names
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     SEVERAL_SCHEMES,
     FoundScheme,
-    find_parts,
     find_schemes,
     is_switched_off,
     tell_how_known,
@@ -39,6 +39,7 @@ _SAME: Mapping[str, str] = {"t5": "bucketed-bias"}
 _WRITING = ("decoder", "text", "vlm", "language")
 #: Models of several parts are parts of others, though not often.
 _DEEPEST = 4
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Keys that a rotary or other encoding has of its own.
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Linear biases, unless the file says no.
@@ -67,10 +68,10 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     16
     """
     whole = Keys(config, path)
-    found, model = _read_one(whole), whole.find_text("model_type") or ""
+    found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
     if not find_composite(model):  # its class has one part
         return found
-    others, unread = _read_others(whole, model, found.where)
+    others, unread = _read_others(whole, model, found)
     told = [f", beside {join([one.part for one in others])}"] if others else []
     told += [f"; of {join(unread)} no positional encoding is known here"] if unread else []
     findings = [
@@ -82,11 +83,9 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     return replace(found, parts=tuple(others), findings=tuple(findings))
 
 
-def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
-    """Read one part; of one that has parts itself, that which writes text."""
-    keys, known, scheme = _settle(whole)
-    if part is not None and keys is whole:
-        known = known._replace(**part.given)
+def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
+    """Read one part, of which its model gives some defaults; of one that has parts itself, that which writes text."""
+    keys, known, scheme = _settle(whole, given)
     dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
     length = keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
@@ -98,7 +97,7 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
         values, length, lacking = read_table(keys, known.model)
     elif scheme in _READERS:
-        values = _READERS[scheme](keys)
+        values = _READERS[scheme](keys, own[0].values if own else {})
     elif own:
         values = own[0].values
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
@@ -123,45 +122,60 @@ def _read_one(whole: Keys, part: KnownPart | None = None) -> Configuration:
     )
 
 
-def _read_others(whole: Keys, model: str, main: str) -> tuple[list[Configuration], list[str]]:
-    """Read the parts that a file states beside the one at `main`; besides, those whose encoding is not known here."""
+def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:
+    """Read the parts of a model beside the one that was read; besides, those whose encoding is not known here."""
+    # a file may leave that part out, or have its keys on top
+    inside = find_known(model).parts if main.where == whole.where.rstrip(".") else ()
+    read = ".".join([*filter(None, [main.where]), *inside, ""])
     found: list[Configuration] = []
     unread: list[str] = []
-    parts = find_composite(model) if whole.where.count(".") < _DEEPEST else {}
-    for key, part in parts.items():
-        stated = whole.found.get(key)
-        if not isinstance(stated, Mapping):
-            continue
-        named = stated.get("model_type")
-        kind = named if part.by_file and isinstance(named, str) else part.model
-        keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.")
-        where = keys.where.rstrip(".")
-        if f"{main}.".startswith(keys.where):
+    for keys, given in _open_parts(whole, model):
+        where, kind = keys.where.rstrip("."), keys.found["model_type"]
+        if read.startswith(keys.where):
             inner, others = _read_others(keys, kind, main)
             found, unread = found + inner, unread + others
             continue
         try:
-            one = _read_one(keys, part if kind == part.model else None)
+            one = _read_one(keys, given)
         except FileError:
             unread.append(where)
             continue
-        inner, others = _read_others(keys, kind, one.where)
+        inner, others = _read_others(keys, kind, one)
         found += [replace(one, part=one.where, findings=tuple(keys.findings))] if one.scheme != "none" else []
         found, unread = found + inner, unread + others
     return found, unread
 
 
-def _settle(whole: Keys) -> tuple[Keys, KnownModel, SchemeName]:
+def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """The parts that a file states, each with what the class of its model has there where its own class has not.
+
+    A file that states none, nor a width on top, has all parts that the class has, of defaults alone.
+    """
+    parts = find_composite(model) if whole.where.count(".") < _DEEPEST else {}
+    is_silent = not whole.has_any(*parts, *WIDTHS)
+    for key, part in parts.items():
+        stated = part.keys if is_silent else whole.found.get(key)
+        if not isinstance(stated, Mapping):
+            continue
+        named = stated.get("model_type")
+        kind = named if part.by_file and isinstance(named, str) else part.model
+        keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.")
+        yield keys, part.silent if is_silent else part.given if kind == part.model else _NOTHING
+
+
+def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, SchemeName]:
     """The part that is audited, what is known of its class, and its scheme; a whole without one leads to a part."""
     keys = _find_text_part(whole)
     name = keys.find_text("model_type") or whole.find_text("model_type") or ""
     known = find_known(name, silent=keys is whole)
+    if keys is whole:
+        known = known._replace(**given)
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
         return keys, known, scheme
-    part = _find_part(keys, name) if keys.where.count(".") < _DEEPEST else None
+    part = _find_part(keys, name)
     if part is not None:
-        return _settle(part)
+        return _settle(*part)
     how = tell_how_known(name)
     if not how:
         raise FileError(keys.path, _explain_nothing(keys))
@@ -171,31 +185,24 @@ def _settle(whole: Keys) -> tuple[Keys, KnownModel, SchemeName]:
     return keys, known, "none"
 
 
-def _find_part(keys: Keys, model: str) -> Keys | None:
+def _find_part(keys: Keys, model: str) -> tuple[Keys, Mapping[str, Any]] | None:
     """The part of a model that has a scheme, what writes text first; without such, the first; None without parts."""
-    kinds = find_parts(model)
-    stated = [key for key in kinds if isinstance(keys.found.get(key), dict)]
-    order = sorted(stated, key=lambda key: not any(word in key for word in _WRITING))
-    parts = [_open_part(keys, key, kinds[key]) for key in order]
-    chosen = next((part for part in parts if _has_scheme(part)), parts[0] if parts else None)
-    if chosen is not None:
-        where = chosen.where.rstrip(".")
-        others = [f"{part.where.rstrip('.')} ({part.found['model_type']})" for part in parts if part is not chosen]
-        beside = f"; beside it: {', '.join(others)}" if others else ""
-        keys.report(NESTED_CONFIG, f"the model has several parts; {where} is what is audited{beside}", part=where)
-    return chosen
+    parts = list(_open_parts(keys, model))
+    parts.sort(key=lambda part: not any(word in part[0].where.removeprefix(keys.where) for word in _WRITING))
+    chosen, given = next((part for part in parts if _has_scheme(*part)), parts[0] if parts else (None, _NOTHING))
+    if chosen is None:
+        return None
+    where = chosen.where.rstrip(".")
+    others = [f"{part.where.rstrip('.')} ({part.found['model_type']})" for part, _ in parts if part is not chosen]
+    beside = f"; beside it: {', '.join(others)}" if others else ""
+    keys.report(NESTED_CONFIG, f"the model has several parts; {where} is what is audited{beside}", part=where)
+    return Keys(chosen.found, chosen.path, chosen.where, keys.findings), given
 
 
-def _open_part(keys: Keys, key: str, kind: str) -> Keys:
-    """A part as it stands in the file, with the model_type that its class has where it states none."""
-    return Keys({"model_type": kind, **keys.found[key]}, keys.path, f"{keys.where}{key}.", keys.findings)
-
-
-def _has_scheme(part: Keys) -> bool:
+def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
     """Whether a part, or one of its parts, has a scheme; its findings are dropped."""
-    tried = Keys(part.found, part.path, part.where)
     try:
-        return _settle(tried)[2] != "none"
+        return _settle(Keys(part.found, part.path, part.where), given)[2] != "none"
     except FileError:
         return False
 
@@ -270,12 +277,13 @@ def _explain_nothing(keys: Keys) -> str:
     return f"names no positional encoding{named}; looked for {looked}"
 
 
-_READERS: Mapping[str, Callable[[Keys], dict[str, int | float | str]]] = {
-    "alibi": lambda keys: {"heads": keys.read_integer(*HEADS)},
-    "t5": lambda keys: {
+#: Parameters from the keys of a file, and from what its class has without them.
+_READERS: Mapping[str, Callable[[Keys, Mapping[str, int]], dict[str, int | float | str]]] = {
+    "alibi": lambda keys, _: {"heads": keys.read_integer(*HEADS)},
+    "t5": lambda keys, own: {
         "buckets": keys.find_integer("relative_attention_num_buckets") or 32,
         "max_distance": keys.find_integer("relative_attention_max_distance") or 128,
-        "heads": keys.read_integer(*HEADS),
+        "heads": keys.find_integer(*HEADS) or own.get("heads") or keys.read_integer(*HEADS),
     },
-    "sinusoidal": lambda keys: {"d": keys.read_integer(*WIDTHS)},
+    "sinusoidal": lambda keys, _: {"d": keys.read_integer(*WIDTHS)},
 }

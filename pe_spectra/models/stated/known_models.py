@@ -145,6 +145,8 @@ class KnownPart(NamedTuple):
     model: str
     by_file: bool = False  #: the model_type that the file states decides its class
     given: _Block = MappingProxyType({})
+    silent: _Block = MappingProxyType({})  #: the same of a file that leaves the part out
+    keys: _Block = MappingProxyType({})  #: keys that it then has otherwise than its class by itself
 
 
 @cache
@@ -158,8 +160,8 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
     for key, (model, *others) in load_table(release).get("composites", {}).get(model_type, {}).items():
         own = dict(others[0]) if others else {}
         by_file = own.pop("any", False)
-        own.pop("silent", None)
-        found[key] = KnownPart(model, by_file, own)
+        silent = dict(own.pop("silent", own))
+        found[key] = KnownPart(model, by_file, own, keys=silent.pop("keys", {}), silent=silent)
     return found
 
 

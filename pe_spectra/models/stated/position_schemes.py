@@ -67,16 +67,6 @@ class FoundScheme(NamedTuple):
     values: Mapping[str, int]  #: its sizes, by the names that audits have
 
 
-def find_parts(model: str, release: str = NEWEST) -> Mapping[str, str]:
-    """Return the keys of the parts of a model with the model_type that each has by default.
-
-    >>> dict(find_parts("vision-encoder-decoder"))
-    {'decoder': 'bert', 'encoder': 'vit'}
-    """
-    found: Mapping[str, str] = load_table(f"{release}-schemes")["types"].get(model, {}).get("parts", {})
-    return found
-
-
 def tell_how_known(model: str, release: str = NEWEST) -> str:
     """Say how it is known what the classes of a model_type have: measured, or read in their source; "" where it is not.
 

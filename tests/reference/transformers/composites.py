@@ -5,7 +5,8 @@ ENV/bin/python tests/reference/transformers/composites.py pe_spectra/models/meas
 
 Of each class whose configuration has others in it: the key of each, its model_type, and by the names of `KnownModel`
 what it has there by default where its class by itself has something else: where the file gives the part, and under
-`silent` where the file leaves it out.
+`silent` where the file leaves it out; there also the `keys` that tables and other schemes go by, of which tables.py
+and schemes.py have written what there are.
 """
 
 import contextlib
@@ -18,6 +19,10 @@ from real_modules import ask
 from transformers import AutoConfig
 from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+#: Of each model_type what its tables and schemes are written with, and the values that a key of it has in a file.
+KEYS = {}
+PLAIN = (bool, int, float, str, list)
 
 
 def list_composites():
@@ -45,7 +50,7 @@ def measure_parts(cls, parts):
     """The model_type of each part, with what it takes by default where that is not what its class takes."""
     found = {}
     for key, part in parts.items():
-        silent, given = find_own(part), None
+        silent, given = find_own(part) | find_keys(part), None
         with contextlib.suppress(Exception):
             given = find_own(ask(cls.from_dict({key: {"num_hidden_layers": 2}}), key))
         own = (given or {}) | ({"silent": silent} if silent != (given or {}) else {})
@@ -56,9 +61,40 @@ def measure_parts(cls, parts):
     return found
 
 
+def find_keys(part):
+    """The keys that positions of a part go by and that its class by itself has otherwise."""
+    named = KEYS.get(part.model_type, ())
+    own = {}
+    with contextlib.suppress(Exception):  # a class that is not made of nothing
+        plain = type(part)()
+        values = {key: (ask(part, key), ask(plain, key)) for key in named}
+        own = {key: here for key, (here, there) in values.items() if here != there and isinstance(here, PLAIN)}
+    return {"keys": own} if own else {}
+
+
+def list_keys(value):
+    """The texts in what a table says of a class, which are keys among others."""
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from list_keys(one)
+
+
+def read_keys():
+    """Of each model_type what its tables and schemes are written with."""
+    found = {}
+    path = sys.argv[1].removesuffix(".json")
+    for suffix, name in (("tables", "tables"), ("schemes", "types")):
+        table = json.loads(pathlib.Path(f"{path}-{suffix}.json").read_text(encoding="utf-8"))
+        for model, entry in table[name].items():
+            found.setdefault(model, set()).update(list_keys(entry))
+    return found
+
+
 def main():
     """Write the parts into the table, a line for each class."""
     path = pathlib.Path(sys.argv[1])
+    KEYS.update(read_keys())
     text = path.read_text(encoding="utf-8")
     found = {}
     for cls, parts in list_composites():

@@ -355,15 +355,6 @@ def list_words(classes):
     return sorted(found)
 
 
-def list_parts(of):
-    """The parts of a configuration that are configurations, with the model_type that each has by default."""
-    default, found = of(), {}
-    for key, part in of.sub_configs.items():
-        value = getattr(default, key, None)
-        found[key] = getattr(value, "model_type", "") or getattr(part, "model_type", "") or ""
-    return found
-
-
 def list_measured():
     """Types whose rotation or table of words the other scripts have measured, and those of several parts they read."""
     name, found = version("transformers"), set()
@@ -383,9 +374,8 @@ def measure_release(wanted=()):
     for name, of in sorted(configs.items()):
         if wanted and name not in wanted:
             continue
-        facts, parts = None, {}
+        facts = None
         with contextlib.suppress(Exception):
-            parts = list_parts(of)
             if name in known and not any(key in WORDS or SWITCH.search(key) for key in of().to_dict()):
                 continue
             followed = FOLLOWED - ({"learned"} if name in known else set())
@@ -395,7 +385,7 @@ def measure_release(wanted=()):
         if name in known:
             facts = [fact for fact in facts or () if fact["kind"] not in MEASURED or "unless" in fact]
         if facts or name not in known:
-            found[name] = {"has": facts} | ({"parts": parts} if parts else {})
+            found[name] = {"has": facts}
             words = list_words((find_classes(of, models) or find_modules(of))[:6]) if not facts else ()
             found[name] |= {"words": words} if words else {}
             print(name, json.dumps(found[name]), file=sys.stderr, flush=True)

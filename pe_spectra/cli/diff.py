@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.numbers import Choice
 from pe_spectra.vocabulary import STACKS
 
 if TYPE_CHECKING:
@@ -133,8 +132,7 @@ def _read_stacks(text: str) -> tuple[Stack, Stack]:
     """Read --stack; one name is compared with transformers 5."""
     from pe_spectra.models.stacks import find_stack
 
-    named = Choice(members=STACKS)
-    names = [one if {*one} & {*"=@"} else named.parse(one, "--stack") for one in text.split(",")]
+    names = text.split(",")
     found = [find_stack(name, "--stack") for name in (names if len(names) > 1 else [STACKS[0], *names])]
     if len(found) > 2 or found[0] is found[1]:
         what = "--stack takes two implementations, or one that is compared with transformers-5"

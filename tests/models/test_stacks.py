@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings.rotary import Rope
-from pe_spectra.models.stacks import STACKS, Refusal
+from pe_spectra.errors import InputError
+from pe_spectra.models.stacks import RELEASES, STACKS, Refusal, find_stack
 from pe_spectra.models.stacks.conformance import tabulate_conformance
 from tests.models.configurations import scale_as
 from tests.models.stack_configurations import EXAMPLES, LONG, NAMES, YARN, block, read, refuse, state
@@ -21,6 +22,31 @@ def test_every_stack_names_what_was_read():
         assert stack.name == name
         assert len(stack.title) > 10
         assert len(stack.source) > 20
+
+
+@pytest.mark.parametrize("one", RELEASES, ids=lambda one: one.release_name)
+def test_a_release_is_found_by_its_version_and_the_newest_without(one):
+    assert find_stack(one.release_name, "--stack") is one
+    assert find_stack(one.name, "--stack") is STACKS[one.name]
+    newest = next(other for other in RELEASES if other.package == one.package) if one.package else one
+    assert find_stack(one.package or one.name, "--stack") is newest
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("vllm==0.20", "vllm==0.33.0, vllm==0.19.1 are accepted"),
+        ("torchtune==0.6", "torchtune==0.6.1 is accepted"),
+        ("vllm>=9", "vllm==0.33.0, vllm==0.19.1 are accepted"),
+        ("meta==2", "did you mean meta?"),
+        ("llamacpp", "did you mean llama.cpp?"),
+        ("", "accepted: transformers-5"),
+    ],
+)
+def test_a_name_or_version_that_is_not_known(text, said):
+    with pytest.raises(InputError) as caught:
+        find_stack(text, "--stack")
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)

@@ -13,6 +13,7 @@ from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
 from pe_spectra.models.stacks.other_stacks import META, VLLM, VLLM_SPRING, YARN_PAPER
 from pe_spectra.models.stacks.stack import Refusal, Stack
 from pe_spectra.models.stacks.transformers import FIVE, FOUR
+from pe_spectra.numbers import Choice
 
 _LIBRARIES = (TORCHTUNE, X_TRANSFORMERS, ROTARY_EMBEDDING_TORCH)
 
@@ -26,8 +27,8 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
     {name: next(one for one in RELEASES if one.name == name) for name in dict.fromkeys(one.name for one in RELEASES)}
 )
 
-#: A name with a version: that one, or with >= any from it on.
-_WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+)")
+#: A name, or one with a version: that one, or with >= any from it on.
+_WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+))?")
 #: A build of llama.cpp: how many commits there are before it, which no source has that is packed without them.
 _BUILD = re.compile(r"b[0-9]+")
 #: The digits of a commit, at least, that name it.
@@ -48,22 +49,24 @@ def find_stack(text: str, label: str) -> Stack:
 
     >>> find_stack("vllm", "--stack").version, find_stack("vllm==0.19.1", "--stack").version
     ('0.33.0', '0.19.1')
-    >>> find_stack("transformers>=5", "--stack").name
-    'transformers-5'
+    >>> find_stack("transformers>=5", "--stack").name, find_stack("transformers", "--stack").version
+    ('transformers-5', '5.24.0')
     """
     if text in STACKS:
         return STACKS[text]
     asked = _WITH_VERSION.fullmatch(text)
     known = [one for one in RELEASES if asked and asked["name"] in (one.package, one.name) and one.version]
-    for one in known:
-        if asked and _is_of(one, asked["sign"], asked["version"]):
+    for one in known:  # the newest first
+        if asked and (asked["sign"] is None or _is_of(one, asked["sign"], asked["version"])):
             return one
     commits = [f"{one.release_name} with commit {one.commit}" for one in known if one.commit]
-    if commits and asked and _BUILD.fullmatch(asked["version"]):
+    if commits and asked and _BUILD.fullmatch(asked["version"] or ""):
         raise InputError(
             f"{label} names a build, whose number is not known of what was measured", text, _accept(commits)
         )
-    raise InputError(f"{label} is not known", text, _accept([one.release_name for one in known] or list(STACKS)))
+    if known:
+        raise InputError(f"{label} is not known", text, _accept([one.release_name for one in known]))
+    return STACKS[Choice(members=tuple(STACKS)).parse(text, label)]
 
 
 def _is_of(stack: Stack, sign: str, version: str) -> bool:

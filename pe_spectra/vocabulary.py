@@ -99,6 +99,8 @@ STACKS = (
     "rotary-embedding-torch",
     "meta",
     "yarn-paper",
+    "diffusers",
+    "timm",
 )
 
 # --------------------------------------------------------------------- claims

@@ -119,6 +119,8 @@ def _say_rotary(audit: ModelAudit, layer: LayerAudit) -> str:
     if layer.rotation is None:
         return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
     partial = f" in {layer.rotary_dim} of {layer.head_dim} channels" if layer.rotary_dim != layer.head_dim else ""
+    if axes := layer.configuration.axes:
+        return f"Rotary over {len(axes)} axes ({join(axes)}), base {_write(layer.base)}{_name_scaling(layer)}"
     others = sum(not one.configuration.part for one in audit.layers) - 1
     beside = f" in {layer.name} layers, and {count(others, 'other layer type')}" if others else ""
     return f"Rotary{partial}, base {_write(layer.base)}{_name_scaling(layer)}{beside}{_say_periods(layer)}"
@@ -255,7 +257,8 @@ def _write(value: object) -> str:
 
 
 def _say_layout(layer: LayerAudit) -> str:
-    half = (layer.rotary_dim or 0) // 2
+    whole = layer.configuration.axes and layer.rotary_dim != layer.head_dim  # an axis takes pairs of the whole head
+    half = ((layer.head_dim if whole else layer.rotary_dim) or 0) // 2
     pairs = "channels 2i and 2i + 1" if layer.layout == "interleaved" else f"channels i and i + {half}"
     return f"{layer.layout}: a pair is {pairs}"
 

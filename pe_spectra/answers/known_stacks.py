@@ -85,7 +85,8 @@ def _find_layouts(stack: Stack) -> tuple[str, ...]:
     """Ask it what it makes of files of either layout."""
     asked = [(model, LayerStatement(head_dim=_WIDTH, layout=layout)) for model in _FAMILIES for layout in LAYOUTS]
     plain = [
-        Configuration(path="", model=model, scheme="rotary", length=_LENGTH, layers=(one,)) for model, one in asked
+        Configuration(path="", format=stack.formats[0], model=model, scheme="rotary", length=_LENGTH, layers=(one,))
+        for model, one in asked
     ]
     read = [stack.read(one, one.layers[0], None) for one in plain]
     found = {rotation.layout for rotation in read if isinstance(rotation, Rotation)}

@@ -37,8 +37,8 @@ _CONFIGURATIONS: tuple[Literal["config.json", "params.json"], ...] = ("config.js
 #: Of a model in several parts the first has the keys; projectors of pictures are no models.
 _LATER_PART = re.compile(r".*-(?!00001-)[0-9]{5}-of-[0-9]{5}\.gguf")
 _PROJECTOR = "mmproj"
-#: Keys of params.json in Meta's releases, and those that only files of transformers have.
-_META_KEYS, _TRANSFORMERS_KEYS = {"dim", "n_heads", "n_layers"}, {"model_type", "architectures", "hidden_size"}
+#: Keys of params.json in Meta's releases, and those that only files of transformers and of diffusers have.
+_META_KEYS, _OTHER_KEYS = {"dim", "n_heads", "n_layers"}, {"model_type", "architectures", "hidden_size", "_class_name"}
 #: A name on the Hub; in the cache its slash is --, so that it has none of these.
 _HUB_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,95}/[A-Za-z0-9_][A-Za-z0-9._-]{0,95}")
 _SNAPSHOT = re.compile(r"[0-9a-f]{7,64}")
@@ -207,7 +207,7 @@ def read_model_file(found: ModelFile) -> ModelContent:
         gguf = read_gguf(found.path, found.label)
         return ModelContent(kind="gguf", shown=found.shown, keys=gguf.keys, gguf=gguf)
     keys = read_json(found.path, found.label)
-    if "weight_map" in keys and not _TRANSFORMERS_KEYS & keys.keys():
+    if "weight_map" in keys and not _OTHER_KEYS & keys.keys():
         what = "is an index of weights; the config.json beside it is accepted"
         raise FileError(found.path, with_label(what, found.label))
     return ModelContent(kind=_tell_apart(keys, found.kind), shown=found.shown, keys=keys)
@@ -324,6 +324,6 @@ def _read_standard_input(label: str) -> dict[str, Any]:
 
 def _tell_apart(keys: Mapping[str, Any], kind: Kind) -> Kind:
     """Tell Meta's params.json from a config.json, whatever the file is called."""
-    if keys.keys() >= _META_KEYS and not _TRANSFORMERS_KEYS & keys.keys():
+    if keys.keys() >= _META_KEYS and not _OTHER_KEYS & keys.keys():
         return "params.json"
-    return "config.json" if kind == "params.json" and _TRANSFORMERS_KEYS & keys.keys() else kind
+    return "config.json" if kind == "params.json" and _OTHER_KEYS & keys.keys() else kind

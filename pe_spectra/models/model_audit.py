@@ -51,7 +51,8 @@ class ModelAudit(Result):
     file: str = quantity("The file, as it was named; - is standard input.")
 
     @derived(
-        "Which keys it has: those of transformers, of Meta's releases, or of GGUF; null where it cannot be used.",
+        "Which keys it has: those of transformers, of Meta's releases, of GGUF, of diffusers or of timm; null where it "
+        "cannot be used.",
         words=FORMATS,
         column=None,
     )

@@ -22,6 +22,8 @@ ANSWERING: Mapping[str, Stack] = {
     "config.json": STACKS["transformers-5"],
     "params.json": STACKS["meta"],
     "gguf": STACKS["llama.cpp"],
+    "diffusers": STACKS["diffusers"],
+    "timm": STACKS["timm"],
 }
 #: Schemes without a rotation and without a table, with the encoding of the catalogue and what must be known for it.
 _BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -1,5 +1,7 @@
 """The list of known implementations: a row for each release, with what it does when it is asked."""
 
+from dataclasses import replace
+
 import pytest
 
 from pe_spectra.answers.known_stacks import answer_stacks
@@ -27,6 +29,7 @@ def test_what_is_said_of_a_release_is_what_it_does(row):
     read = {}
     for kind in ("default", "linear", "a-type-of-2030"):
         stated = read_configuration({**CONFIG, "rope_scaling": {"rope_type": kind, "factor": 2.0}}, "config.json")
+        stated = replace(stated, format=stack.formats[0])
         read[kind] = stack.read(stated, stated.layers[0], None)
         assert isinstance(read[kind], Refusal) == (row.refuses_others and kind not in row.scalings)
     assert read["default"].layout in row.layouts

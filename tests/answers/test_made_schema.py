@@ -9,6 +9,7 @@ import pytest
 from pe_spectra.answers.documents import build_schema
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, SIZES
 from pe_spectra.vocabulary import DTYPES
+from tests.models.stack_configurations import AXIAL
 from tests.program.test_frozen_answers import ADDED
 from tests.reference.answers.freeze import FROZEN
 
@@ -54,6 +55,7 @@ NEW = {
     *MEASURED_SCHEMES,
     *SIZES,
     "plan",  # of context with a configuration
+    *AXIAL,  # formats of files
     *(name for name in DTYPES if name.endswith("-saturating")),
     *ADDED,
 }

@@ -18,6 +18,7 @@ from pe_spectra.vocabulary import STACKS as STACK_NAMES
 from tests.cli.ports import SCALED, make_cache, name_parts, save_cache
 from tests.documents import read_csv
 from tests.making import make_ladder
+from tests.models.stack_configurations import NAMES
 from tests.places import MODELS
 
 #: Llama-3.1-8B: base 500000, llama3 scaling by 8 from 8192, no scaling in Llama-3-8B.
@@ -52,7 +53,7 @@ def test_completion(typed, offered):
 UNABLE = ("x-transformers", "rotary-embedding-torch", "yarn-paper")
 
 
-@pytest.mark.parametrize("stack", [name for name in STACK_NAMES if name not in ("transformers-5", *UNABLE)])
+@pytest.mark.parametrize("stack", [name for name in NAMES if name not in ("transformers-5", *UNABLE)])
 def test_one_file_in_two_implementations(ask_diff, stack):
     one, both = ask_diff(f"{THREE_ONE} --stack {stack}"), ask_diff(f"{THREE_ONE} --stack transformers-5,{stack}")
     assert one == both
@@ -174,22 +175,29 @@ def test_a_version_that_is_not_known(refuse, text, said):
 
 def test_every_implementation(cli, ask_diff):
     done = cli(f"diff --all-stacks {THREE_ONE}")
-    counts = f"{len(STACKS) - len(UNABLE)} of {len(STACKS)}"
+    counts = f"{len(NAMES) - len(UNABLE)} of {len(NAMES)}"
     verdict = f"{counts} implementations give this file the same frequencies; {', '.join(UNABLE)} refuse it."
     assert done.out.splitlines()[0] == verdict
     rows = {row["stack"]: row for row in read_csv(cli(f"diff --all-stacks {THREE_ONE} --format csv").out)}
-    assert tuple(rows) == STACK_NAMES
+    assert tuple(rows) == NAMES
     assert list(rows["vllm"]) == ["stack", "file", "default", "linear", "dynamic", "yarn", "llama3", "longrope"]
-    assert [rows[name]["file"] for name in STACK_NAMES] == ["no" if name in UNABLE else "same" for name in STACK_NAMES]
+    assert [rows[name]["file"] for name in NAMES] == ["no" if name in UNABLE else "same" for name in NAMES]
     assert rows["vllm"]["dynamic"].isdigit()
     document = ask_diff(f"--all-stacks {THREE_ONE}")
     assert document["kind"] == "conformance"
-    assert {row["stack"] for row in document["rows"]} == set(STACK_NAMES)
+    assert {row["stack"] for row in document["rows"]} == set(NAMES)
     long = read_csv(cli(f"diff --all-stacks {THREE_ONE} --full --format csv").out)
-    assert len(long) == len(document["rows"]) == 7 * len(STACKS)
+    assert len(long) == len(document["rows"]) == 7 * len(NAMES)
     # what is said of the examples stands beside their numbers
     assert "example of" not in done.err
     assert "note: example of dynamic: llama.cpp: " in cli(f"diff --all-stacks {THREE_ONE} --full").err
+
+
+def test_a_file_of_axes_is_read_by_its_own_implementation(cli, diff_files, refuse):
+    (diff_files / "wan.json").write_text(json.dumps({"_class_name": "WanTransformer3DModel"}))
+    rows = read_csv(cli("diff --all-stacks wan.json --format csv").out)
+    assert {row["stack"] for row in rows if row["file_time"] == "yes"} == {"diffusers"}
+    assert "transformers 5.24.0 reads no file with the keys of diffusers" in refuse("diff wan.json --stack vllm")
 
 
 def test_a_file_that_the_reference_refuses_is_compared_with_nothing(cli, diff_files):

@@ -15,6 +15,8 @@ from tests.making import make_ladder
 NAMES = ("transformers-5", "transformers-4", "vllm", "llama.cpp", "keras-hub")
 LIBRARIES = ("torchtune", "x-transformers", "rotary-embedding-torch")
 NAMES += (*LIBRARIES, "meta", "yarn-paper")
+#: Those that read files of their own alone.
+AXIAL = ("diffusers", "timm")
 YARN = {"factor": 8.0, "original_max_position_embeddings": 4096.0}
 LLAMA3 = {
     "factor": 8.0,

@@ -49,6 +49,7 @@ TWO_TYPES = ["sliding_attention", "full_attention"]
 #: For each code: what provokes it, at which level.
 PROVOKED = [
     ("grid-rotation", "note", lambda: audit({"model_type": "dinov3_vit"})),
+    ("several-axes", "note", lambda: audit({"_class_name": "WanTransformer3DModel"})),
     ("query-scale", "note", lambda: audit({"model_type": "llama4_text"})),
     ("dual-chunk", "note", provoke_config(dual_chunk_attention_config={"chunk_size": 4096, "local_size": 512})),
     ("query-scale", "error", lambda: audit({"model_type": "mistral4", "rope_parameters": {"rope_theta": 1e4}})),

@@ -13,11 +13,11 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.stacks import RELEASES, STACKS, Refusal, find_stack
 from pe_spectra.models.stacks.conformance import tabulate_conformance
 from tests.models.configurations import scale_as
-from tests.models.stack_configurations import EXAMPLES, LONG, NAMES, YARN, block, read, refuse, state
+from tests.models.stack_configurations import AXIAL, EXAMPLES, LONG, NAMES, YARN, block, read, refuse, state
 
 
 def test_every_stack_names_what_was_read():
-    assert tuple(STACKS) == NAMES
+    assert tuple(STACKS) == (*NAMES, *AXIAL)
     for name, stack in STACKS.items():
         assert stack.name == name
         assert len(stack.title) > 10
@@ -50,7 +50,7 @@ def test_a_name_or_version_that_is_not_known(text, said):
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
-@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_stack_answers_every_scaling(name, kind):
     configuration = EXAMPLES[kind]
     found = STACKS[name].read(configuration, configuration.layers[0], 32768)

@@ -33,6 +33,7 @@ from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.axial_models import load_axial
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
@@ -170,6 +171,15 @@ SENTENCES = (
         lambda: (STACKS["llama.cpp"].version,),
     ),
     Sentence(MODELS, "| `keras-hub` | keras-hub {}, its", lambda: (STACKS["keras-hub"].version,)),
+    Sentence(
+        MODELS,
+        "that {} classes and {} architectures make",
+        lambda: tuple(
+            len(load_axial(f"{one.name}-{one.version}")["classes"]) for one in (STACKS["diffusers"], STACKS["timm"])
+        ),
+    ),
+    Sentence(MODELS, "| `diffusers` | diffusers {} |", lambda: (STACKS["diffusers"].version,)),
+    Sentence(MODELS, "| `timm` | timm {} |", lambda: (STACKS["timm"].version,)),
     Sentence(MODELS, "| `torchtune` | torchtune {} |", lambda: (STACKS["torchtune"].version,)),
     Sentence(
         MODELS,

@@ -48,6 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "damaged.json").write_text('{"model_type": ', encoding="utf-8")
     scaling = {"rope_type": "magic", "factor": 2.0}
     unknown = {"model_type": "llama", "head_dim": 64, "rope_scaling": scaling}
+    (place / "learned.json").write_text('{"architecture": "vit_base_patch16_rope_mixed_224"}', encoding="utf-8")
     (place / "unknown.json").write_text(json.dumps(unknown), encoding="utf-8")
     for name in ("llama-3.1-8b", "no-base"):
         (place / "models" / name).mkdir(parents=True)
@@ -211,6 +212,12 @@ def test_the_line_that_writes_a_dump_writes_one_that_is_read(program, folder, mo
 
 #: Where a page says that something is refused: words of the page, a command line, and what stderr says then.
 REFUSALS = (
+    (
+        "docs/models.md",
+        "Other classes are refused, those that turn by learned frequencies by name",
+        "audit learned.json",
+        "vit_base_patch16_rope_mixed_224 turns by learned frequencies of both axes",
+    ),
     (
         "docs/commands.md",
         "pickles are never opened",

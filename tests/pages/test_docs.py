@@ -167,6 +167,8 @@ def write_models(folder: Path) -> None:
     configurations = {
         "llama-3.1-8b": {**full, "rope_theta": 5e5, "rope_scaling": llama3},
         "no-base": full,
+        "hunyuan-video": {"_class_name": "HunyuanVideoTransformer3DModel", "rope_axes_dim": [16, 56, 56]},
+        "other-widths": {"_class_name": "HunyuanVideoTransformer3DModel", "rope_axes_dim": [16, 48, 64]},
         "dynamic": {**heads, **dynamic},
     }
     for name, configuration in configurations.items():

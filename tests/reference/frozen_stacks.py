@@ -23,3 +23,14 @@ def are_same(found, case, tolerance):
 def scales_alike(found, case):
     """Whether cosines and sines are multiplied by what the case has."""
     return abs(found.attention_scaling / case["attention"] - 1) <= 1e-6
+
+
+def merge_axes(audit):
+    """Frequency and axis of each pair of a head, from one layer for each axis or one for all of them."""
+    axes = audit.layers[0].rotation.axes
+    if axes is None or len(audit.layers) == 1:
+        found = audit.layers[0].frequencies
+        return [0] * len(found) if axes is None else list(axes), found.tolist()
+    ladders = [iter(layer.frequencies.tolist()) for layer in audit.layers]
+    turned = axes[: sum(len(layer.frequencies) for layer in audit.layers)]
+    return [*turned], [next(ladders[axis]) for axis in turned]

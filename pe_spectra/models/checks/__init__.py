@@ -13,6 +13,7 @@ from pe_spectra.models.stacks.allocation import check_allocated
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import (
     architectures,
+    axial_models,
     dual_chunk,
     gguf_metadata,
     keys,
@@ -31,8 +32,9 @@ __all__ = ["KINDS", "audit_configuration"]
 
 #: Every kind of finding about a model, by its code.
 KINDS = collect_kinds(
-    *(keys, loading, config_json, position_axes, position_schemes, query_scales, dual_chunk, rotary_blocks),
-    *(gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths, about_allocations),
+    *(keys, loading, config_json, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
+    *(rotary_blocks, gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
+    *(about_allocations,),
 )
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)

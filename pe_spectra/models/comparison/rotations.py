@@ -209,7 +209,9 @@ def _compare_axes(sides: Sides) -> Iterator[Difference]:
     if a.axes and b.axes and a.axes != b.axes and len(a.axes) == len(b.axes):
         off = [pair for pair, (one, other) in enumerate(zip(a.axes, b.axes, strict=True)) if one != other]
         pairs = f"{count(len(off), 'pair')} of {len(a.axes)}, the first is {off[0]},"
-        effect = f"{pairs} turn by another axis of the position; positions of text alone have one on all axes"
+        effect = f"{pairs} turn by another axis of the position"
+        if 2 * len(a.axes) == a.rotary_dim:  # one ladder, as in models of text that see pictures, too
+            effect += "; positions of text alone have one on all axes"
         yield sides.make("axes", _write_axes(a.axes), _write_axes(b.axes), effect)
     if a.indexer_layout and b.indexer_layout and a.indexer_layout != b.indexer_layout:
         effect = "the indexer pairs other channels, so it selects other keys; transformers takes what its class has"

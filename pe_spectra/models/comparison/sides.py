@@ -84,7 +84,9 @@ class Sides:
             if a.base is not None and b.base is not None and not self.have_one_base:
                 found = True
                 yield self.make("base", a.base, b.base, _explain_base(a, b), first)
-            if a.scaling and b.scaling and _fill_options(a) != _fill_options(b) and (a.rotary_dim and b.rotary_dim):
+            by_width = a.scaling == b.scaling == "none" and a.rotary_dim != b.rotary_dim  # another share of a head
+            is_other = a.scaling and b.scaling and _fill_options(a) != _fill_options(b) and not by_width
+            if is_other and a.rotary_dim and b.rotary_dim:
                 found = True
                 yield self.make("scaling", *_label_scalings(a, b), _explain_scaling(a, b), first)
         if a.rotary_dim is not None and b.rotary_dim is not None and a.rotary_dim != b.rotary_dim:

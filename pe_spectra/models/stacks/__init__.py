@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from pe_spectra.errors import InputError
+from pe_spectra.models.stacks.axial import DIFFUSERS_STACK, TIMM_STACK
 from pe_spectra.models.stacks.keras_hub import KERAS_HUB, KERAS_HUB_SUMMER
 from pe_spectra.models.stacks.libraries import ROTARY_EMBEDDING_TORCH, TORCHTUNE, X_TRANSFORMERS
 from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
@@ -19,7 +20,8 @@ _LIBRARIES = (TORCHTUNE, X_TRANSFORMERS, ROTARY_EMBEDDING_TORCH)
 
 #: Every release that is known, the newest of each first; of one whose versions are not told apart, that one.
 RELEASES: tuple[Stack, ...] = (
-    FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, KERAS_HUB_SUMMER, *_LIBRARIES, META, YARN_PAPER
+    FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, KERAS_HUB_SUMMER, *_LIBRARIES, META, YARN_PAPER,
+    DIFFUSERS_STACK, TIMM_STACK,
 )  # fmt: skip
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.

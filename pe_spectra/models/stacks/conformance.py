@@ -91,8 +91,8 @@ def tabulate_conformance(
 
     Returns
     -------
-    rows by layer type, the stacks in their order, the reference first. Where the reference itself
-    refuses the file, nothing is compared.
+    rows by layer type, the stacks in their order, the reference first; without those that read files of another
+    format alone. Where the reference itself refuses the file, nothing is compared.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
@@ -105,6 +105,7 @@ def tabulate_conformance(
         found = {
             name: stack.read(configuration, layer, stack.choose_length(layer, served, allocated))
             for name, stack in STACKS.items()
+            if {configuration.format, "config.json"} & {*stack.formats}
         }
         rows += (_describe_row(layer, name, one, found[REFERENCE], length) for name, one in found.items())
     return tuple(rows)
@@ -137,13 +138,16 @@ def tabulate_scalings(
 
     Returns
     -------
-    the rows of :func:`tabulate_conformance` for each of six examples.
+    the rows of :func:`tabulate_conformance` for each of six examples; none for a file of a format of its own, as that
+    of diffusers, whose keys are not those of the examples.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 64, "rope_theta": 1e4}, "config.json")
     >>> [row.stack for row in tabulate_scalings(stated) if row.scaling == "dynamic" and row.refusal]
     ['torchtune', 'x-transformers', 'rotary-embedding-torch', 'meta', 'yarn-paper']
     """
+    if configuration.axes:
+        return ()
     layer = next((layer for layer in configuration.layers if layer.turns), configuration.layers[0])
     stated = layer.block.find("original_max_position_embeddings")
     original = int(stated or configuration.length or _LENGTH)

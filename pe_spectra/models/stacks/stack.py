@@ -91,6 +91,7 @@ class Stack:
     choose: Callable[[LayerStatement], tuple[RotaryBlock, tuple[str, ...]]] = choose_block
     begin: tuple[Step, ...] = ()  #: what is done before a scaling is read
     finish: tuple[Step, ...] = ()  #: what is done afterwards
+    formats: tuple[str, ...] = ("config.json", "params.json")  #: the files that it reads, beside those of GGUF
     dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
     #: models that it reads dual_chunk_attention_config of, for an attention that it has not got
     chunked: frozenset[str] = frozenset()
@@ -113,6 +114,8 @@ class Stack:
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
+        if not is_gguf and configuration.format not in self.formats:
+            return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
             return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} has not got")
         if not layer.turns and not is_gguf:

@@ -14,6 +14,7 @@ from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.rotation import NONE
+from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
@@ -67,6 +68,8 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     >>> read_configuration(config, "config.json").layers[0].head_dim
     16
     """
+    if MARKS.keys() & config.keys() and is_axial(config):
+        return read_axial(config, path)
     whole = Keys(config, path)
     found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
     if not find_composite(model):  # its class has one part

@@ -40,9 +40,22 @@ def report_grid(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement])
     )
     unit = "coordinates count patches"
     if span is not None:
-        turn = f"{write_number(span)}/n between neighbours of n patches"
-        unit = f"coordinates are scaled, so a frequency of 1 turns by {turn}"
+        unit = tell_span(span)
     keys.report(_GRID_ROTATION, f"{place}; {unit}", axes=known.axes, span=span)
+
+
+def tell_span(span: float) -> str:
+    """Say what coordinates are that go from end to end of a grid whatever the patches.
+
+    Parameters
+    ----------
+    span : the angle from end to end of a frequency of 1, in rad.
+
+    >>> tell_span(12.5664)
+    'coordinates are scaled, so a frequency of 1 turns by 12.5664/n between neighbours of n patches'
+    """
+    turn = f"{write_number(span)}/n between neighbours of n patches"
+    return f"coordinates are scaled, so a frequency of 1 turns by {turn}"
 
 
 def list_axes(sections: Sequence[int], order: str, pairs: int) -> tuple[int, ...]:

@@ -51,8 +51,8 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "grid_height": (1, "Patches of a picture in its height."),
     "grid_width": (1, "Patches of a picture in its width."),
 }
-#: Which keys a file has: those of transformers, of Meta's releases, or of GGUF.
-FORMATS = ("config.json", "params.json", "gguf")
+#: Which keys a file has: those of transformers, of Meta's releases, of GGUF, of diffusers or of timm.
+FORMATS = ("config.json", "params.json", "gguf", "diffusers", "timm")
 #: Pairs (i, i + D/2), and pairs (2i, 2i + 1).
 LAYOUTS: tuple[Literal["half", "interleaved"], ...] = ("half", "interleaved")
 #: Types of layers, as files call them; of several with and without a rotation, UNTURNED are those without.
@@ -168,12 +168,13 @@ class Configuration:
     """What a file states about a model."""
 
     path: str  #: the file, for messages
-    format: str = "config.json"  #: or "params.json", "gguf"
+    format: str = "config.json"  #: of FORMATS
     model: str = ""  #: model_type or architecture; empty where it is not said
     scheme: SchemeName  #: the kind of positional encoding
     length: int | None = None  #: the context length that is stated (max_position_embeddings)
     length_key: str = ""  #: the key that lacks where `length` is what the class of the model takes without it
     layers: tuple[LayerStatement, ...] = ()  #: the layer types, for rotary; empty for other schemes
+    axes: tuple[str, ...] = ()  #: the names of the axes that turn parts of a head, which `layers` has in their place
     #: parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..)
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)

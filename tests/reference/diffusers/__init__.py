@@ -1,0 +1,1 @@
+"""The rotary modules of diffusers, frozen."""

@@ -12,6 +12,7 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated import architectures
+from pe_spectra.models.stated.converted_models import load_readings
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.files.gguf import complain, compute_llama3_divisors, gguf, make_gguf, make_llama, read, read_gguf_rotation
 
@@ -30,9 +31,11 @@ def test_lists_of_architectures_do_not_overlap():
     kinds = [getattr(architectures, name) for name in ("INTERLEAVED", "HALF", "ALIBI", "LEARNED", "T5", "NONE")]
     assert sum(map(len, kinds)) == len(frozenset().union(*kinds))
     written = set(gguf.constants.MODEL_ARCH_NAMES.values()) - {"clip", "gptj"}
-    assert written <= frozenset().union(*kinds)
+    measured = {one["architecture"] for one in load_readings().values()}
+    assert written <= measured.union(*kinds)
+    assert not measured & (architectures.INTERLEAVED | architectures.HALF)
     for part in (architectures.LOCAL_10000, architectures.LOCAL_UNSCALED, architectures.UNTURNED_FULL):
-        assert part <= architectures.WITH_WINDOWS
+        assert all(map(architectures.has_windows, part))
 
 
 @pytest.mark.parametrize(("factor", "high"), [(8.0, 4.0), (32.0, 4.0), (16.0, 1.0)])

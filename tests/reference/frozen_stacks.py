@@ -7,10 +7,11 @@ import numpy as np
 from pe_spectra.models.stated.configuration import read_configuration
 
 
-def read_drawn(stack, config):
-    """What the stack makes of a configuration, which stays as it is."""
+def read_drawn(stack, config, kind="all"):
+    """What the stack makes of one kind of layers of a configuration, which stays as it is."""
     stated = read_configuration(json.loads(json.dumps(config)), "config.json")
-    return stack.read(stated, stated.layers[0], None)
+    layers = [one for one in stated.layers if one.name == kind or kind == "all"]
+    return stack.read(stated, layers[0], None)
 
 
 def are_same(found, case, tolerance):

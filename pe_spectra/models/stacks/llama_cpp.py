@@ -6,14 +6,11 @@ Source of the second: ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp (rope_yarn, 
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -26,23 +23,13 @@ from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
+from pe_spectra.models.stated.converted_models import LLAMA_CPP_COMMIT, LLAMA_CPP_VERSION, find_readings
 from pe_spectra.models.stated.gguf_metadata import STILL
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.wording import write_number
 
-#: The release that was measured, tests/reference/llama_cpp: llama.cpp as llama-cpp-python packs it.
-_VERSION, _COMMIT = "0.3.36", "0c1e57098"
 #: Models that were not run whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1); others have (i, i + D/2).
-_NORMAL = frozenset((
-    "llama4", "llama4_text", "mllama_text_model", "mistral3", "mistral4", "ministral3", "cohere2", "cohere2_moe",
-    "granitemoehybrid", "chameleon", "baichuan", "internlm", "arctic", "chatglm", "glm_moe_dsa", "llada", "nanbeige",
-    "yi", "aquila",
-))  # fmt: skip
-#: What yarn has in models that were not run, by the code of their architectures.
-_BY_CODE: Mapping[str, Mapping[str, Any]] = {
-    "ministral3": {"mscale": "one", "reads_betas": True},
-    "mistral4": {"mscale": "one"},
-}
+_NORMAL = frozenset(("mllama_text_model", "mistral3", "chameleon", "internlm", "yi", "aquila"))
 #: Llama 3's original length, which the converter takes where none is stated.
 _LLAMA3_LENGTH = 8192
 #: What yarn's ramp has where no key is read.
@@ -63,46 +50,43 @@ _FUNCTIONS: Mapping[str, Callable[..., Scaled]] = {
 # --------------------------------------------------------------------- what the converter writes
 
 
-@cache
-def load_readings() -> Mapping[str, Mapping[str, Any]]:
-    """Return what converter and library read for each model_type that was run.
-
-    `layout`; `base` where rope_theta is not read; `reads`, the scalings that are, and as what; `refuses`, those that
-    are an error, `needs`, a key without which they are, `only`, bases and lengths with which they are not;
-    `ignores_share`, `reads_betas`; `mscale`, how mscale_all_dim enters the attention factor of yarn; `alpha`, its
-    default.
-
-    >>> load_readings()["qwen2"]["reads"]
-    {'linear': 'linear', 'yarn': 'yarn'}
-    """
-    file = resources.files("pe_spectra.models.measured").joinpath(f"llama.cpp-{_VERSION}.json")
-    found: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["models"]
-    return found
+def _restate(configuration: Configuration, layer: LayerStatement) -> LayerStatement:
+    """Leave out a block that no file has and nobody fills in, and do not turn what the library does not."""
+    reads = find_readings(configuration.model, layer.name)
+    if reads.get("unfilled") and layer.newer is not None and layer.newer.is_of_class:
+        layer = replace(layer, newer=None)
+    return replace(layer, turns=False) if reads.get("unturned") else layer
 
 
-def _find_readings(model: str) -> Mapping[str, Any]:
-    return load_readings().get(model, _BY_CODE.get(model, {}))
+def _find_readings(found: Description) -> Mapping[str, Any]:
+    return find_readings(found.configuration.model, found.layer.name)
 
 
 def _choose_layout(found: Description) -> None:
     model, stated = found.configuration.model, found.layer.layout
-    layout = load_readings().get(model, {}).get("layout", "interleaved" if model in _NORMAL else stated)
+    layout = _find_readings(found).get("layout", "interleaved" if model in _NORMAL else stated)
     if layout != stated:
         found.notes.append("the converter permutes the rows of q and k to match the layout, so scores are the same")
     if not model:
         found.notes.append("no model_type is stated, so the layout of the file is taken")
-    elif model not in load_readings():
+    elif not _find_readings(found):
         found.notes.append(f"the converter was not run for {model}: what its code says of others is taken")
     found.values["layout"] = layout
 
 
 def _read_model(found: Description) -> None:
     """Take base and share as they are read for the model."""
-    model, reads = found.configuration.model, _find_readings(found.configuration.model)
+    model, reads = found.configuration.model, _find_readings(found)
     base, share = reads.get("base"), found.values["share"]
+    if reads.get("shares_base"):
+        others = (one for one in found.configuration.layers if one.name != found.layer.name)
+        base = next((one.block.base or one.default_base for one in others), base)
     if base is not None and base != found.values["base"]:
         found.values["base"] = float(base)
-        found.notes.append(f"rope_theta is not read for {model}: the base is {write_number(base)}")
+        why = (
+            "these layers have the base of others" if "shares_base" in reads else f"rope_theta is not read for {model}"
+        )
+        found.notes.append(f"{why}: the base is {write_number(base)}")
     if reads.get("ignores_share") and share != 1 and found.block.kind != "proportional":  # which no model here has
         found.values["share"] = 1.0
         found.notes.append(f"the share {write_number(share)} is not read for {model}: all channels are turned")
@@ -113,7 +97,10 @@ def _refuse_unread(found: Description, reads: Mapping[str, Any], kind: str) -> N
     model, block = found.configuration.model, found.block
     if kind in reads.get("refuses", {}):
         raise InputError(
-            f"{block.where}: rope_type {kind} is refused for {model}", "", reads["refuses"][kind], "refused"
+            f"{block.where or 'the file'}: rope_type {kind} is refused for {model}",
+            "",
+            reads["refuses"][kind],
+            "refused",
         )
     key = reads.get("needs", {}).get(kind)
     if key is not None and block.where == "rope_scaling" and key not in block.values:
@@ -129,7 +116,7 @@ def _refuse_unread(found: Description, reads: Mapping[str, Any], kind: str) -> N
 def _drop_unread(found: Description) -> None:
     """Scale nothing where converter or library do not read the scaling for the model, or refuse."""
     model, kind, scaling = found.configuration.model, found.block.kind, found.values["scaling"]
-    reads = _find_readings(model)
+    reads = _find_readings(found)
     read = {"su": "longrope"}.get(kind, kind)
     as_what = reads.get("reads", {}).get(read, "") if "reads" in reads else read
     _refuse_unread(found, reads, read)
@@ -155,7 +142,7 @@ def _read_linear(found: Description) -> None:
 
 
 def _read_dynamic(found: Description) -> None:
-    alpha = _find_readings(found.configuration.model).get("alpha")
+    alpha = _find_readings(found).get("alpha")
     if alpha is None and not found.configuration.model.startswith("hunyuan"):
         found.leave_unscaled("dynamic is not converted, and nothing is said: the frequencies stay as they are")
     elif not found.copy_alpha():
@@ -168,7 +155,7 @@ def _read_yarn(found: Description) -> None:
         found.leave_unscaled("yarn has no factor, so the converter warns and writes no scaling")
         return
     found.need_keys("original")
-    reads = _find_readings(found.configuration.model)
+    reads = _find_readings(found)
     if not reads.get("reads_betas"):
         unread = [
             key for key in ("beta_fast", "beta_slow") if found.values.pop(key, getattr(Rope, key)) != getattr(Rope, key)
@@ -278,17 +265,18 @@ def _divide(frequencies: Sequence[Decimal], divisors: tuple[float, ...]) -> tupl
 LLAMA_CPP = Stack(
     name="llama.cpp",
     package="llama-cpp-python",
-    title=f"llama.cpp {_COMMIT} with its converter, as in llama-cpp-python {_VERSION}",
-    version=_VERSION,
-    commit=_COMMIT,
+    title=f"llama.cpp {LLAMA_CPP_COMMIT} with its converter, as in llama-cpp-python {LLAMA_CPP_VERSION}",
+    version=LLAMA_CPP_VERSION,
+    commit=LLAMA_CPP_COMMIT,
     date="2026-11-28",
     how="measured",
-    source=f"ggml-org/llama.cpp {_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "
+    source=f"ggml-org/llama.cpp {LLAMA_CPP_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "
     "ggml/src/ggml-cpu/ops.cpp",
     reader="llama.cpp",
     kinds=KINDS,
     unknown="rope_type {kind} is not known to the converter, which warns and writes no scaling",
     choose=lambda layer: (layer.block.fill_base(layer.older), ()),
+    restate=_restate,
     begin=(_read_model,),
     readings={
         "linear": Reading(takes=("factor",), then=(_read_linear,)),

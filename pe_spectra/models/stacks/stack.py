@@ -111,6 +111,7 @@ class Stack:
         served : the length that is served; None for what the file states.
         """
         path, is_gguf = configuration.path, configuration.format == "gguf"
+        layer = layer if self.restate is None or is_gguf else self.restate(configuration, layer)
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
@@ -153,7 +154,6 @@ class Stack:
         return allocated if allocated is not None and self.goes_by_allocation(layer) else served
 
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
-        layer = layer if self.restate is None else self.restate(configuration, layer)
         block, notes = drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
         refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()

@@ -21,8 +21,6 @@ _ORIGINAL = "original_max_position_embeddings"
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
-#: Where a block comes from that the class has and the file has not.
-_BY_CLASS = "the default of"
 _FILE = "src/transformers/modeling_rope_utils.py"
 
 
@@ -202,7 +200,7 @@ def _restate(configuration: Configuration, layer: LayerStatement) -> LayerStatem
 
 def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     newer, older = layer.newer, layer.older
-    if newer is not None and newer.where.startswith(_BY_CLASS) and (older is None or not older.where):
+    if newer is not None and newer.is_of_class and (older is None or not older.where):
         # no file has this block: it is the default of the class, in 4 as in 5
         if older is None or older.base is None:
             return newer, ()

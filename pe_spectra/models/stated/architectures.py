@@ -1,35 +1,32 @@
-"""What llama.cpp does by the name of an architecture, and no key of a GGUF file says; read as of 2026.
+"""What llama.cpp does by the name of an architecture, and no key of a GGUF file says.
 
-Source: ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type).
+Of architectures that were run it is measured (`converted_models`). The lists here are of others, read as of 2026 in
+ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
+from pe_spectra.models.stated.converted_models import find_architecture
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.statement import SchemeName
+from pe_spectra.models.stated.statement import FULL, SLIDING, SchemeName
 
 #: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
 INTERLEAVED = frozenset((
-    "llama", "llada", "llama4", "deci", "baichuan", "internlm2", "minicpm", "xverse", "command-r", "cohere2",
-    "cohere2moe", "olmo", "arctic", "deepseek", "deepseek2", "deepseek2-ocr", "deepseek32", "plm",
-    "chatglm", "glm4", "granite", "granitemoe", "granitehybrid", "chameleon", "bailingmoe", "neo-bert", "smollm3",
-    "arcee", "ernie4_5", "ernie4_5-moe", "mistral3", "eagle3", "mistral4", "llama-embed", "maincoder", "glm-dsa",
-    "nanbeige",
+    "deci", "deepseek2-ocr", "plm", "granitehybrid", "chameleon", "neo-bert", "eagle3", "llama-embed", "maincoder",
 ))  # fmt: skip
 #: Pairs are channels (i, i + D/2), ROPE_TYPE_NEOX, MROPE and IMROPE.
 HALF = frozenset((
-    "falcon", "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe",
-    "eurobert", "stablelm", "bitnet", "qwen", "qwen2", "dream", "qwen2moe", "qwen3", "qwen3moe", "llada-moe",
-    "rnd1", "olmo2", "olmoe", "phi2", "phi3", "phimoe", "plamo", "plamo2", "plamo3", "gemma", "gemma2", "gemma3",
-    "gemma3n", "gemma4", "gemma4-assistant", "gemma-embedding", "starcoder2", "openelm", "gptneox", "codeshell",
-    "orion", "nemotron", "exaone", "exaone4", "exaone-moe", "minicpm3", "bailingmoe2", "dots1", "hunyuan-moe",
-    "jais2", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "seed_oss", "grovemoe",
-    "apertus", "minimax-m2", "cogvlm", "pangu-embedded", "afmoe", "laguna", "qwen3next", "mimo2", "step35",
-    "mellum", "glm4moe", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe",
+    "falcon-h1", "grok", "dbrx", "jina-bert-v3", "modern-bert", "nomic-bert", "nomic-bert-moe", "eurobert", "qwen",
+    "dream", "llada-moe", "rnd1", "phimoe", "plamo", "plamo2", "plamo3", "gemma3n", "gemma4", "gemma4-assistant",
+    "gemma-embedding", "openelm", "codeshell", "exaone-moe", "minicpm3", "bailingmoe2", "hunyuan-moe", "jais2",
+    "hunyuan_vl", "lfm2", "lfm2moe", "smallthinker", "grovemoe", "apertus", "minimax-m2", "cogvlm", "pangu-embedded",
+    "afmoe", "laguna", "qwen3next", "mimo2", "step35", "mellum", "qwen2vl", "paddleocr", "qwen3vl", "qwen3vlmoe",
+    "qwen35", "qwen35moe",
 ))  # fmt: skip
 #: Biases that grow with the distance; Baichuan only with 40 layers.
 ALIBI = frozenset(("bloom", "mpt", "refact", "jina-bert-v2", "jais"))
@@ -44,26 +41,22 @@ NONE = frozenset((
 
 #: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
 WITH_WINDOWS = frozenset((
-    "gemma2", "gemma3", "gemma3n", "gemma4", "gemma-embedding", "cohere2", "gpt-oss", "exaone4", "exaone-moe",
-    "smallthinker", "afmoe", "llama4", "olmo2", "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
+    "gemma2", "gemma3n", "gemma4", "gemma-embedding", "gpt-oss", "exaone4", "exaone-moe", "smallthinker", "afmoe",
+    "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
 ))  # fmt: skip
 #: The window where no key gives it.
 WINDOWS = {"gemma2": 4096, "llama4": 8192}
 #: Of these, sliding layers have base 10000 where no key says another, and no scaling.
 LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
 #: Of these, sliding layers have the base of the others, and no scaling.
-LOCAL_UNSCALED = frozenset(("olmo2", "mellum"))
+LOCAL_UNSCALED = frozenset(("mellum",))
 #: Of these, layers that see everything are not turned.
-UNTURNED_FULL = frozenset(("cohere2", "exaone4", "exaone-moe", "smallthinker", "afmoe", "llama4"))
+UNTURNED_FULL = frozenset(("exaone4", "exaone-moe", "smallthinker", "afmoe"))
 #: Every fourth layer is not turned.
 UNTURNED_FOURTH = frozenset(("smollm3",))
 #: `rope.scaling.finetuned` says whether anything is turned.
 SWITCHED = frozenset(("granite", "granitemoe", "granitehybrid"))
-#: Alone read the keys of yarn's betas; others have 32 and 1 whatever the file says.
-READ_BETAS = frozenset(("grok", "mistral3"))
-#: Alone read the key of yarn's multiplier of logarithms (mscale_all_dim).
-READ_MULTIPLIER = frozenset(("deepseek2", "deepseek32", "mistral3", "mistral4"))
-#: beta_fast where no key gives another.
+#: Reads the keys of yarn's betas, too: beta_fast where none gives another.
 BETA_FAST = {"grok": 8.0}
 
 #: The tensor of a learned table.
@@ -77,6 +70,44 @@ _UNKNOWN_ARCHITECTURE = Kind(
     formula="general.architecture is not in the list of llama_model_rope_type",
     references=("ggml-org/llama.cpp, src/llama-model.cpp",),
 )
+
+
+def find_layout(name: str) -> Literal["half", "interleaved"]:
+    """Return which channels are a pair; half of an architecture that is not known.
+
+    >>> find_layout("llama"), find_layout("qwen2")
+    ('interleaved', 'half')
+    """
+    found: Literal["half", "interleaved"] | None = find_architecture(name).get("layout")
+    return found or ("interleaved" if name in INTERLEAVED else "half")
+
+
+def has_windows(name: str) -> bool:
+    """Tell whether some layers of an architecture see a window only.
+
+    >>> has_windows("gemma3"), has_windows("qwen2")
+    (True, False)
+    """
+    return name in WITH_WINDOWS or "layers" in find_architecture(name)
+
+
+def leaves_full(name: str) -> bool:
+    """Tell whether layers that see everything are not turned.
+
+    >>> leaves_full("cohere2"), leaves_full("gemma3")
+    (True, False)
+    """
+    return name in UNTURNED_FULL or "unturned" in find_architecture(name, FULL)
+
+
+def leaves_sliding_unscaled(name: str) -> bool:
+    """Tell whether layers that see a window have no scaling where others have one.
+
+    >>> leaves_sliding_unscaled("olmo2"), leaves_sliding_unscaled("gpt-oss")
+    (True, False)
+    """
+    whole, sliding = (find_architecture(name, layer).get("reads") for layer in (FULL, SLIDING))
+    return name in LOCAL_10000 or name in LOCAL_UNSCALED or (bool(whole) and not sliding)
 
 
 def choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) -> SchemeName:
@@ -101,7 +132,7 @@ def choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) 
         return "t5"
     if name in NONE or (name in SWITCHED and keys.find_truth("rope.scaling.finetuned") is False):
         return "none"
-    rotates = name in INTERLEAVED or name in HALF
+    rotates = name in INTERLEAVED or name in HALF or bool(find_architecture(name))
     if name in (*LEARNED, *ALIBI) or (POSITIONS in shapes and not rotates):
         return "learned"
     if rotates:

@@ -19,6 +19,7 @@ from pe_spectra.errors import FileError
 from pe_spectra.findings import Kind
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.stated import architectures
+from pe_spectra.models.stated.converted_models import find_architecture
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.statement import (
     CHUNKED,
@@ -135,9 +136,9 @@ def _read_layers(
 ) -> tuple[LayerStatement, ...]:
     # in latent attention the part that is turned stands on its own
     whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
-    plain = LayerStatement(head_dim=0, layout="interleaved" if name in architectures.INTERLEAVED else "half")
+    plain = LayerStatement(head_dim=0, layout=architectures.find_layout(name))
     plain = _set_width(plain, keys, whole, "rope.dimension_count")
-    window = _read_window(name, keys) if name in architectures.WITH_WINDOWS else None
+    window = _read_window(name, keys) if architectures.has_windows(name) else None
     block = _read_block(name, keys, length)
     full = _apply_tensors(replace(plain, older=block), tensors, keys, length)
     still = replace(full, name=UNTURNED, turns=False, older=None, window=None)
@@ -146,7 +147,7 @@ def _read_layers(
     if window is None:
         return (full,)
     sliding = replace(full, name=CHUNKED if name == "llama4" else SLIDING, window=window)
-    first = still if name in architectures.UNTURNED_FULL else replace(full, name=FULL)
+    first = still if architectures.leaves_full(name) else replace(full, name=FULL)
     return first, _read_sliding_layer(name, keys, sliding, block)
 
 
@@ -208,15 +209,16 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     if original is not None:
         values["original_max_position_embeddings"] = float(original)
     fast, slow = (keys.find_number(f"rope.scaling.yarn_beta_{end}") for end in ("fast", "slow"))
-    if name in architectures.READ_BETAS:
+    read = find_architecture(name)
+    if read.get("reads_betas") or name in architectures.BETA_FAST:
         betas = {"beta_fast": fast or architectures.BETA_FAST.get(name), "beta_slow": slow}
         values.update({key: value for key, value in betas.items() if value is not None})
     mscales: tuple[float, ...] = ()
     scale = keys.find_number("rope.scaling.yarn_log_multiplier", zero=True)
-    if scale and name in architectures.READ_MULTIPLIER:
+    if scale and "mscale" in read:
         # what converters write for latent attention has the 0.1 of the formula in it
         scale = round(scale / 0.1, 6) if "attention.kv_lora_rank" in keys else scale
-        mscales = (scale if name == "deepseek2" else 1.0, scale)
+        mscales = (scale if read["mscale"] == "equal" else 1.0, scale)
         values.update(zip(("mscale", "mscale_all_dim"), mscales, strict=True))
     extra = keys.find_number("rope.scaling.attn_factor") or 1.0
     if extra != 1:
@@ -228,7 +230,7 @@ def _read_sliding_layer(name: str, keys: Keys, layer: LayerStatement, block: Rot
     """Give sliding layers, which are like the full ones so far, their own width, base and scaling."""
     layer = _set_width(layer, keys, "attention.key_length_swa", "rope.dimension_count_swa")
     base, key = keys.find_number("rope.freq_base_swa"), f"{keys.where}rope.freq_base_swa"
-    unscaled = name in architectures.LOCAL_10000 or name in architectures.LOCAL_UNSCALED
+    unscaled = architectures.leaves_sliding_unscaled(name)
     if base is None and not unscaled:
         return layer
     if base is None:

@@ -19,6 +19,7 @@ from pe_spectra.models.stated.keys import (
 )
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.statement import (
+    BY_CLASS,
     COMPRESSED,
     DEFAULT_BASE,
     FULL,
@@ -99,7 +100,7 @@ def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
 
 def _read_default(keys: Keys, known: KnownModel) -> Blocks:
     """Read the block that the class has where the file has none, or its blocks."""
-    block = Keys(known.scaling, keys.path, f"the default of {known.model}.", keys.findings)
+    block = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.", keys.findings)
     nested = [name for name, value in known.scaling.items() if isinstance(value, Mapping)]
     return {name: _read_block(block.find_object(name)) for name in nested} or {"": _read_block(block)}
 

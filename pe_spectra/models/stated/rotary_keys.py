@@ -17,6 +17,7 @@ from pe_spectra.models.stated.loading import report_refused
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
+    BY_CLASS,
     CHUNKED,
     COMPRESSED,
     FULL,
@@ -303,7 +304,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     """The blocks that may have the share of one type of layer, the first that has it goes before."""
     newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
-        newer = Keys(known.scaling, keys.path, f"the default of {known.model}.")
+        newer = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.")
     is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
     if newer.found and not is_nested and known.is_known and known.ignores_flat:
         newer = Keys({}, keys.path)  # flat, and not read

@@ -63,6 +63,10 @@ WITH_WINDOW = (SLIDING, "hybrid_sliding")
 MAIN, COMPRESSED = "main", "compress"
 
 
+#: How a block begins to be called that no file has: it is that of a class.
+BY_CLASS = "the default of"
+
+
 @dataclass(frozen=True, kw_only=True)
 class RotaryBlock:
     """The rotary keys of one generation for one layer type, checked and in one spelling."""
@@ -92,6 +96,11 @@ class RotaryBlock:
         ''
         """
         return self.base_key if self.base is not None else ""
+
+    @property
+    def is_of_class(self) -> bool:
+        """Whether no file has it: it is the default of a class."""
+        return self.where.startswith(BY_CLASS)
 
     def fill_base(self, other: RotaryBlock | None) -> RotaryBlock:
         """Return the same with the base of another block where it has none."""

@@ -14,9 +14,11 @@ llama-cpp-python's source has all of it, in $SOURCE; a quarter of an hour on one
     PYTHONPATH=$SOURCE:$SOURCE/gguf-py python -m tests.reference.llama_cpp.generate 0.3.36 0c1e57098 build/measure
 """
 
+import functools
 import json
 import logging
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,12 +26,13 @@ import tempfile
 import conversion
 import gguf
 import numpy as np
+import transformers
 from conversion.base import ModelBase
 
 from tests.reference.freezing import freeze, start_choosing, write_date
 
 #: How many configurations are drawn.
-COUNT = 300
+COUNT = 420
 HERE = pathlib.Path(__file__).parent
 TABLE = HERE.parents[2] / "pe_spectra" / "models" / "measured"
 #: The architecture of each model_type, as the files have it; none whose first layer is scaled otherwise than others.
@@ -53,7 +56,43 @@ MODELS = {
     "internlm3": "InternLM3ForCausalLM", "xverse": "XverseForCausalLM", "orion": "OrionForCausalLM",
     "falcon": "FalconForCausalLM", "deepseek": "DeepseekForCausalLM",
     "ministral": "MistralForCausalLM", "bailing_moe": "BailingMoeForCausalLM",
+    "gemma3_text": "Gemma3ForCausalLM", "cohere2": "Cohere2ForCausalLM", "cohere2_moe": "Cohere2MoeForCausalLM",
+    "olmo3": "Olmo3ForCausalLM", "llama4_text": "Llama4ForCausalLM",
+    "ministral3": "Ministral3ForCausalLM", "mistral4": "Mistral3ForConditionalGeneration",
+    "glm_moe_dsa": "GlmMoeDsaForCausalLM", "granitemoehybrid": "GraniteMoeHybridForCausalLM",
+    "baichuan": "BaichuanForCausalLM", "arctic": "ArcticForCausalLM", "chatglm": "ChatGLMModel",
+    "llada": "LLaDAModelLM", "nanbeige": "NanbeigeForCausalLM",
 }  # fmt: skip
+#: Of models with several kinds of layers one of each, the last the one that other kinds are told from.
+KINDS = {
+    "gemma3_text": {"sliding_attention": 0, "full_attention": 5},
+    "cohere2": {"full_attention": 3, "sliding_attention": 0},
+    "cohere2_moe": {"full_attention": 3, "sliding_attention": 0},
+    "olmo3": {"sliding_attention": 0, "full_attention": 3},
+    "llama4_text": {"full_attention": 3, "chunked_attention": 0},
+}
+_EVERY_FOURTH = 2 * (["sliding_attention"] * 3 + ["full_attention"])
+_OF_KINDS = {"sliding_window": 1024, "num_hidden_layers": 8, "layer_types": _EVERY_FOURTH}
+#: What the files of some models have besides, and the blocks of their scalings.
+BESIDES = {
+    "gemma3_text": {
+        "sliding_window": 1024, "num_hidden_layers": 6, "sliding_window_pattern": 6, "rope_local_base_freq": 54321.0,
+    },
+    "baichuan": {"num_hidden_layers": 32},
+    "granitemoehybrid": {
+        "attn_layer_indices": [0, 1], "position_embedding_type": "rope", "shared_intermediate_size": 32,
+        "mamba_d_conv": 4, "mamba_d_state": 16, "mamba_n_groups": 1, "mamba_n_heads": 4, "mamba_d_head": 64,
+        "mamba_expand": 2,
+    },
+    "cohere2": {**_OF_KINDS, "rotary_pct": 1.0},
+    "cohere2_moe": _OF_KINDS,
+    "olmo3": _OF_KINDS,
+    "llama4_text": {
+        "num_hidden_layers": 8, "no_rope_layers": 2 * [1, 1, 1, 0], "interleave_moe_layer_step": 1,
+        "intermediate_size_mlp": 64, "attention_chunk_size": 8192,
+    },
+}  # fmt: skip
+IN_BLOCKS = {"ministral3": {"mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}}
 #: What converters and the library ask for besides; small, since no weight is looked at.
 SMALL = {
     "vocab_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2,
@@ -66,7 +105,7 @@ SMALL = {
     "mlp_only_layers": [], "logits_scaling": 1.0, "residual_multiplier": 1.0, "embedding_multiplier": 1.0,
     "attention_multiplier": 0.1, "logit_scale": 0.1, "scale_emb": 1.0, "scale_depth": 1.0, "dim_model_base": 32,
     "attention_bias": False, "tie_word_embeddings": True, "scoring_func": "sigmoid", "activation_function": "silu",
-    "index_n_heads": 2, "index_head_dim": 64, "index_topk": 16, "num_shared_experts": 1,
+    "index_n_heads": 2, "index_head_dim": 128, "index_topk": 16, "num_shared_experts": 1,
 }  # fmt: skip
 
 
@@ -76,10 +115,13 @@ SMALL = {
 def make(model, head, base, length, **others):
     """A configuration in the older keys; of latent attention the part that is turned has the width."""
     found = {"model_type": model, "hidden_size": 2 * head, "num_attention_heads": 2, "head_dim": head}
-    if model.startswith(("deepseek_v", "kimi")):
+    if model.startswith(("deepseek_v", "kimi", "mistral4", "glm_moe_dsa")):
         found["qk_rope_head_dim"] = head
     if model == "gpt_neox":
         found |= {"rotary_emb_base": base, "rotary_pct": 1.0}
+    others = {**BESIDES.get(model, {}), **others}
+    if model in IN_BLOCKS and "rope_scaling" in others:
+        others["rope_scaling"] = {**IN_BLOCKS[model], **others["rope_scaling"]}
     return {**found, "max_position_embeddings": length, "rope_theta": base, **others}
 
 
@@ -107,12 +149,18 @@ def draw(rng, models):
     share = {"partial_rotary_factor": choose(0.5, 0.25)} if model in ("stablelm", "glm4", "phi", "nemotron") else {}
     if share and kind == "longrope":
         kind, block = "default", {}
+    local = {"rope_local_base_freq": choose(1e4, 54321.0)} if model == "gemma3_text" else {}
     if choose("newer", "older") == "newer" and not share:
         found = make(model, head, base, length)
         del found["rope_theta"]
-        return {**found, "rope_parameters": {**block, "rope_theta": base}}
+        block = {**IN_BLOCKS.get(model, {}), **block, "rope_theta": base}
+        if model in ("gemma3_text", "olmo3"):
+            sliding = {"rope_type": "default", "rope_theta": local.get("rope_local_base_freq", base)}
+            block = {"full_attention": block, "sliding_attention": sliding}
+            found.pop("rope_local_base_freq", None)
+        return {**found, "rope_parameters": block}
     scaling = {"rope_scaling": block} if kind != "default" else {}
-    return make(model, head, base, length, **share, **scaling)
+    return make(model, head, base, length, **share, **local, **scaling)
 
 
 # --------------------------------------------------------------------- converter and library
@@ -125,6 +173,7 @@ def convert(config, folder):
     (folder / "config.json").write_text(json.dumps(whole))
     converter = ModelBase.from_model_architecture(MODELS[config["model_type"]])
     model = converter(folder, gguf.LlamaFileType.ALL_F32, folder / "out.gguf", eager=True)
+    model = getattr(model, "impl", model)  # the converter of Mistral 3 hands on to one of two
     model.set_gguf_parameters()
     extra = dict(model.generate_extra_tensors())
     writer = model.gguf_writer
@@ -136,36 +185,40 @@ def convert(config, folder):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return folder / "out.gguf", sorted(extra)
+    return folder / "out.gguf", sorted(extra), writer.arch
 
 
-def run(program, configs):
-    """What each configuration is turned by in its first layer, or the words of what refuses."""
+def run(program, configs, layer=None):
+    """What each configuration is turned by in a layer, the first of them by default, or the words of what refuses."""
     found = []
     with tempfile.TemporaryDirectory() as root:
         for number, config in enumerate(configs):
             try:
-                path, extra = convert(config, pathlib.Path(root) / str(number))
+                path, extra, architecture = convert(config, pathlib.Path(root) / str(number))
             except Exception as error:
                 found.append({"refused": f"converter: {type(error).__name__}: {error}"[:150]})
                 continue
             done = subprocess.run([program], input=f"{path}\n", capture_output=True, text=True, check=False)
             said = done.stderr.strip().splitlines()[-1:]
             answer = {"failed": "it ends", "used": extra} if done.returncode else json.loads(done.stdout)
-            found.append(read(answer, extra, *said))
+            found.append({**read(answer, extra, *said, layer=layer), "architecture": architecture})
             path.unlink()
     return found
 
 
-def read(answer, extra, said=""):
-    """Read the rotation of the first node: frequencies, factor and layout of pairs, from the turned identity."""
+def read(answer, extra, said="", layer=None):
+    """Read the rotation of a layer's first node: frequencies, factor and layout of pairs, from the turned identity."""
     unused = sorted(set(extra) - set(answer["used"]))
     if answer["failed"] or unused:
         words = answer["failed"] or f"{unused} is in no model of the library"
         return {"refused": f"library: {words} {said}"[:150].strip()}
     if all("indexer" in one["name"] for one in answer["rotations"]):
         return {"refused": "library: nothing is turned"}
-    node = next(one for one in answer["rotations"] if "indexer" not in one["name"])
+    nodes = [one for one in answer["rotations"] if "indexer" not in one["name"]]
+    of_layer = nodes if layer is None else [one for one in nodes if re.search(rf"-{layer}\b", one["name"])]
+    if not of_layer:
+        return {"unturned": True}
+    node = of_layer[0]
     cosines, pairs = {}, {}
     for row, column, value in node["entries"]:  # row is turned to columns
         if row == column:
@@ -202,13 +255,26 @@ _BASE = 123456.0
 
 
 def probe(program, model):
-    """What converter and library read for one model."""
+    """What converter and library read for one model, of each kind of its layers."""
+    kinds = {name: probe_layer(program, model, layer) for name, layer in KINDS.get(model, {"all": None}).items()}
+    *others, found = kinds.values()
+    if model not in transformers.CONFIG_MAPPING:  # nobody fills in the defaults of a class
+        found["unfilled"] = True
+    for one in others:
+        if "unturned" not in one and "rope_local_base_freq" not in BESIDES[model]:
+            one["shares_base"] = True
+    differing = {name: one for name, one in zip(kinds, others, strict=False) if one != found}
+    return {**found, **({"layers": differing} if differing else {})}
+
+
+def probe_layer(program, model, layer):
+    """What they read for one kind of layers."""
+    ask = functools.partial(run, program, layer=layer)
     keys = {"rope_scaling": {"rope_type": "yarn", **PROBES["yarn"]}}
     scaled = [make(model, 64, _BASE, 8192, rope_scaling={"rope_type": kind, **one}) for kind, one in PROBES.items()]
     betas = {"rope_scaling": {**keys["rope_scaling"], "beta_fast": 16.0, "beta_slow": 2.0}}
     scales = {"rope_scaling": {**keys["rope_scaling"], "mscale": 0.8, "mscale_all_dim": 0.5}}
-    plain, half, *kinds, with_betas, with_scales = run(
-        program,
+    plain, half, *kinds, with_betas, with_scales = ask(
         [
             make(model, 64, _BASE, 8192),
             make(model, 64, _BASE, 8192, partial_rotary_factor=0.5, rotary_pct=0.5),
@@ -217,25 +283,30 @@ def probe(program, model):
             make(model, 64, _BASE, 8192, **scales),
         ],
     )
-    if "refused" in plain and "refused" in half:
-        return plain
-    told = half if "refused" in plain else plain
+    yarn = kinds[list(PROBES).index("yarn")]
+    taken = [one for one in (plain, half, yarn) if "refused" not in one]
+    if not taken or "unturned" in taken[0]:
+        return taken[0] if taken else plain
+    told = taken[0]
     width = 2 * len(told["frequencies"])
     base = told["frequencies"][1] ** (-width / 2)
-    found = {"layout": told["layout"]}
-    if abs(base / _BASE - 1) > 1e-3:
+    found = {"layout": told["layout"], "architecture": told["architecture"]}
+    local = BESIDES.get(model, {}).get("rope_local_base_freq")
+    if abs(base / (local if local and layer == 0 else _BASE) - 1) > 1e-3:
         found["base"] = round(base)
-    if "refused" in plain:
+    if "refused" in plain and told is half:
         found["needs_share"] = True
+    if "refused" in plain and told is yarn:
+        found["refuses"] = {"default": plain["refused"]}
     if "refused" not in half and len(half["frequencies"]) != 16:
         found["ignores_share"] = True
-    if width not in (64, 32 if "refused" in plain else 64):
+    if width not in (64, 32 if told is half else 64):
         found["share"] = width / 64
     plain_ladder = base ** (-np.arange(0, width, 2) / width)
     reads = {}
     for kind, one in zip(PROBES, kinds, strict=True):
         if "refused" in one:
-            note_refusal(program, model, kind, one["refused"], found)
+            note_refusal(ask, model, kind, one["refused"], found)
         elif len(one["frequencies"]) == width // 2:
             ratios = plain_ladder / one["frequencies"]
             if abs(ratios / ratios[0] - 1).max() < 1e-4 and one["attention"] == 1:
@@ -249,7 +320,6 @@ def probe(program, model):
     if "only" in found:
         reads["dynamic"] = "dynamic"
     found["reads"] = reads
-    yarn = kinds[list(PROBES).index("yarn")]
     if "refused" not in with_betas and with_betas["frequencies"] != yarn.get("frequencies"):
         found["reads_betas"] = True
     if "refused" not in with_scales and with_scales["attention"] != yarn.get("attention"):
@@ -257,15 +327,16 @@ def probe(program, model):
     return found
 
 
-def note_refusal(program, model, kind, words, found):
+def note_refusal(ask, model, kind, words, found):
     """Note whether a scaling is refused for want of a key, for some bases and lengths, or always."""
-    (newer,) = run(program, [make(model, 64, _BASE, 8192, rope_parameters={"rope_type": kind, **PROBES[kind]})])
+    block = {"rope_type": kind, **PROBES[kind], **IN_BLOCKS.get(model, {})}
+    (newer,) = ask([make(model, 64, _BASE, 8192, rope_parameters=block)])
     if "refused" not in newer and "KeyError" in words:  # the class of transformers fills it in
         found.setdefault("needs", {})[kind] = words.split("'")[1]
         return
     pairs = [[base, length] for base in (1e4, _BASE) for length in (8192, 32768, 131072, 262144)]
     block = {"rope_scaling": {"rope_type": kind, "factor": 1.0}}
-    answers = run(program, [make(model, 64, *pair, **block) for pair in pairs]) if kind == "dynamic" else []
+    answers = ask([make(model, 64, *pair, **block) for pair in pairs]) if kind == "dynamic" else []
     taken = [(pair, one) for pair, one in zip(pairs, answers, strict=False) if "refused" not in one]
     if not taken:
         found.setdefault("refuses", {})[kind] = words
@@ -292,8 +363,15 @@ def main():
         return
     rng = np.random.default_rng(20261127)
     drawn = [draw(rng, list(models)) for _ in range(COUNT)]
-    cases = [{"config": config, **one} for config, one in zip(drawn, run(program, drawn), strict=True)]
-    freeze(HERE, head, cases)
+    freeze(HERE, head, [one for config in drawn for one in measure(program, config)])
+
+
+def measure(program, config):
+    """A case for each kind of layers of a configuration."""
+    for name, layer in KINDS.get(config["model_type"], {"all": None}).items():
+        (one,) = run(program, [config], layer)
+        one.pop("architecture", None)
+        yield {"config": config, "layer": name, **one}
 
 
 if __name__ == "__main__":

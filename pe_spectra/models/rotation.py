@@ -70,6 +70,11 @@ class Rotation(Result):
         default=None,
         minimum=0,
     )
+    coordinates: str | None = quantity(
+        "Coordinates of a picture's patches: counted, or the span that those of every picture have, which is the angle "
+        "from end to end of a frequency of 1, as the class was measured; null where it is not known.",
+        default=None,
+    )
     indexer_layout: str | None = quantity(
         "The layout of the rotation of an indexer beside attention, as the file states it; null where it does not.",
         default=None,

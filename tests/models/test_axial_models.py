@@ -126,3 +126,20 @@ def test_what_is_refused(config, said):
 def test_a_model_type_goes_before_the_name_of_a_class():
     assert not is_axial({"model_type": "llama", "_class_name": "FluxTransformer2DModel"})
     assert not is_axial({"_class_name": 3})
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shown"),
+    [
+        (
+            {"_class_name": "CogView4Transformer2DModel"},
+            {"_class_name": "GlmImageTransformer2DModel"},
+            ("span 256 x 256", "counted"),
+        ),
+        ({"_class_name": "GlmImageTransformer2DModel"}, {"_class_name": "GlmImageTransformer2DModel"}, None),
+    ],
+)
+def test_coordinates_are_compared(a, b, shown):
+    """The same ladders and the same pairs, but places of patches that are counted in one and scaled in the other."""
+    found = [(one.a, one.b) for one in compare(a, b).differences if one.what == "coordinates"]
+    assert found == ([] if shown is None else [shown])

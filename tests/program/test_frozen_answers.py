@@ -80,7 +80,10 @@ ADDED = {
     "weight": itemgetter("weight"),
     "how": itemgetter("how"),
     # of diffs: test_port_faults, test_position_axes, test_query_scales and test_dual_chunk have what is there
-    **{name: itemgetter(name) for name in ("causes", "axes", "indexer_layout", "query_scale", "dual_chunk")},
+    **{
+        name: itemgetter(name)
+        for name in ("causes", "axes", "coordinates", "indexer_layout", "query_scale", "dual_chunk")
+    },
     "allocated": lambda _: None,  # none of them asks for it
     "parts": lambda _: [],  # none of the models states several; tests/models/test_parts.py has those that do
     "drift": lambda _: None,  # no line drifts in any of them

@@ -28,6 +28,7 @@ PARTS = (
     "rotary_dim",
     "layout",
     "axes",
+    "coordinates",
     "indexer_layout",
     "attention_scaling",
     "query_scale",

@@ -204,7 +204,7 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
 
 
 def _compare_axes(sides: Sides) -> Iterator[Difference]:
-    """List other axes of positions, and another layout of an indexer: where the files of both state them."""
+    """List other axes of positions, or coordinates, and another layout of an indexer: where both sides have them."""
     a, b = sides.a, sides.b
     if a.axes and b.axes and a.axes != b.axes and len(a.axes) == len(b.axes):
         off = [pair for pair, (one, other) in enumerate(zip(a.axes, b.axes, strict=True)) if one != other]
@@ -213,6 +213,9 @@ def _compare_axes(sides: Sides) -> Iterator[Difference]:
         if 2 * len(a.axes) == a.rotary_dim:  # one ladder, as in models of text that see pictures, too
             effect += "; positions of text alone have one on all axes"
         yield sides.make("axes", _write_axes(a.axes), _write_axes(b.axes), effect)
+    if a.coordinates and b.coordinates and a.coordinates != b.coordinates:
+        effect = "the angle between neighbours is another one, and follows the number of patches where it has a span"
+        yield sides.make("coordinates", a.coordinates, b.coordinates, effect)
     if a.indexer_layout and b.indexer_layout and a.indexer_layout != b.indexer_layout:
         effect = "the indexer pairs other channels, so it selects other keys; transformers takes what its class has"
         yield sides.make("indexer_layout", a.indexer_layout, b.indexer_layout, effect)

@@ -214,6 +214,7 @@ def make_rotation(
         frequencies=layer.stride(values) if layer.strided else values,
         layout=parameters.get("layout", layer.layout),
         axes=layer.axes,
+        coordinates=layer.coordinates,
         indexer_layout=layer.indexer_layout,
         attention_scaling=float(attention_scaling),
         offset=0,

@@ -140,6 +140,7 @@ def _read_axes(keys: Keys, entry: Mapping[str, Any]) -> tuple[LayerStatement, ..
                 share=_find_share(width, whole),
                 layout="interleaved" if entry["layout"] == "interleaved" else "half",
                 axes=axes if len(entry["axes"]) > 1 else None,
+                coordinates=_tell_coordinates(entry),
                 older=block,
                 width_key=head.key,
                 share_key=widths.key,
@@ -177,6 +178,13 @@ def _read_widths(keys: Keys, entry: Mapping[str, Any]) -> tuple[_KeyedValue, _Ke
     if whole.value > MAX_HEAD_WIDTH:
         keys.refuse(whole.key, f"{_WIDTHS} are accepted")
     return whole, widths
+
+
+def _tell_coordinates(entry: Mapping[str, Any]) -> str | None:
+    """Say what coordinates are; None where a pipeline hands them to the module."""
+    if "span" in entry or "resized" in entry:
+        return f"span {' x '.join(map(write_number, entry.get('resized', [entry.get('span')])))}"
+    return None if entry["axes"][0].startswith("axis-") else "counted"
 
 
 def _check_sum(keys: Keys, entry: Mapping[str, Any], head: _KeyedValue | None, widths: _KeyedValue) -> None:

@@ -146,6 +146,7 @@ class LayerStatement:
     blocks_ignored: bool = False  #: the model's class in transformers reads neither rope_parameters nor rope_scaling
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
     axes: tuple[int, ...] | None = None  #: of each pair the axis of the position that turns it; None: there is one
+    coordinates: str | None = None  #: of the patches of a picture: counted, or their span
     indexer_layout: str | None = None  #: of an indexer beside attention, as the file states it
     newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes
     older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings

@@ -6,7 +6,9 @@ import json
 import pytest
 
 from pe_spectra.errors import FileError
+from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.position_tables import find_table, list_tables
+from pe_spectra.models.stated.statement import NEWEST
 from tests.models.configurations import audit, find_finding, read
 from tests.places import TESTS
 
@@ -105,3 +107,36 @@ def test_a_picture_smaller_than_a_patch_is_refused():
 
 def test_sines_without_a_table_are_for_any_number_of_positions():
     assert dict(read({"model_type": "informer", "d_model": 64}).values) == {"d": 64}
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "level", "said"),
+    [
+        # 1,024 patches of 16, more than 196
+        (
+            "vit",
+            224,
+            "error",
+            "refuses a larger picture, or with interpolate_pos_encoding makes others of them (bicubic)",
+        ),
+        ("dinov2", 224, "note", "for a larger picture its class makes others of them (bicubic), at places that were"),
+        ("aimv2_vision_model", 224, "error", "its class refuses a larger picture"),
+        ("bert", None, "error", "there is no row beyond"),
+    ],
+)
+def test_what_comes_of_a_picture_with_more_patches_than_rows(model, size, level, said):
+    keys = {"model_type": model} | ({} if size is None else {"image_size": size})
+    (found,) = (one for one in audit(keys, served=1024).findings if one.code == "position-table-short")
+    assert found.level == level
+    assert said in found.message
+
+
+def test_every_way_of_resampling_that_was_measured_is_known():
+    found = {table.resized for model in load_table(f"{NEWEST}-tables")["tables"] for table in list_tables(model)}
+    assert {how[0] for how in found if how} == {"always", "asked", "never"}
+    assert {mode for how in found for mode in how[1:]} <= {
+        "bicubic",
+        "bilinear",
+        "bilinear antialiased",
+        "bicubic antialiased",
+    }

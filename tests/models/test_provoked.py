@@ -143,6 +143,7 @@ PROVOKED = [
         "error",
         lambda: audit({"model_type": "gpt2", "n_positions": 128, "n_embd": 64}, served=256),
     ),
+    ("position-table-short", "note", lambda: audit({"model_type": "dinov2"}, served=512)),
 ]
 
 

@@ -18,6 +18,7 @@ from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.phase_bounds import bound_phase_errors
+from pe_spectra.vocabulary import Level
 from pe_spectra.wording import count, write_at_most, write_number, write_rounded
 
 #: Lags that are scanned for a negative sum of cosines, in pairs times lags: some thousandths of a second.
@@ -76,12 +77,20 @@ _ALIASING = Kind(
     formula="theta_i > pi; or 2 pi / min theta_i below the inference context length",
     references=(SU, "Liu 2026, arXiv:2602.10959 (a claim, not peer reviewed): L < 2 pi b"),
 )
+#: What the class of a model does where a picture has more patches than its table has rows.
+_RESIZED = {
+    "": "there is no row beyond",
+    "always": "for a larger picture its class makes others of them ({}), at places that were not trained",
+    "asked": "its class refuses a larger picture, or with interpolate_pos_encoding makes others of them ({})",
+    "never": "its class refuses a larger picture",
+}
 _POSITION_TABLE_SHORT = Kind(
     code="position-table-short",
-    levels=("error",),
+    levels=("error", "note"),
     phrase="the table has fewer rows than there are positions",
     reasoning="A learned table has one row for each position. Beyond the last there is none: readers fail, or clip the "
-    "index and give all positions behind the last row.",
+    "index and give all positions behind the last row. Some classes resample the table of a picture's patches for "
+    "larger pictures, as was measured by giving them one: a note where they do so unasked.",
     formula="rows that are positions < the inference context length (what the file states, or --served)",
     references=("Devlin et al. 2019, arXiv:1810.04805",),
 )
@@ -193,11 +202,13 @@ def _check_table(layer: LayerAudit) -> Iterator[Finding]:
     if rows - unused >= layer.served_length:
         return
     kept = f" ({unused} of {rows:,} rows are no positions)" if unused else ""
+    how, *mode = layer.configuration.resized or ("",)
     message = (
         f"the table of positions has {rows - unused:,} rows{kept}, fewer than the "
-        f"{layer.served_length:,} positions that are asked for; there is no row beyond"
+        f"{layer.served_length:,} positions that are asked for; {_RESIZED[how].format(*mode)}"
     )
-    yield layer.find(_POSITION_TABLE_SHORT, message, rows=rows, unused=unused, served=layer.served_length)
+    level: Level = "note" if how == "always" else "error"
+    yield layer.find(_POSITION_TABLE_SHORT, message, level=level, rows=rows, unused=unused, served=layer.served_length)
 
 
 def _check_precision(layer: LayerAudit) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from pe_spectra.models.stated.position_schemes import (
     is_switched_off,
     tell_how_known,
 )
-from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, find_table, read_table
+from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, KnownTable, find_table, read_table
 from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
@@ -94,11 +94,13 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
     own = find_schemes(keys, known.model) if known.has_schemes else ()
     layers: tuple[LayerStatement, ...] = ()
+    resized: tuple[str, ...] = ()
     values: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
         values, length, lacking = read_table(keys, known.model)
+        resized = (find_table(known.model) or KnownTable()).resized
     elif scheme in _READERS:
         values = _READERS[scheme](keys, own[0].values if own else {})
     elif own:
@@ -120,6 +122,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values=values,
         dtype=dtype,
         query_scale=query_scale,
+        resized=resized,
         dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
         findings=tuple(keys.findings),
     )

@@ -57,6 +57,8 @@ class KnownTable(NamedTuple):
     picture: str = ""  #: for patches of a picture: the key that has its size
     patch: str | int | tuple[int, int] = ""  #: the key of a patch's size, or that size
     defaults: tuple[Any, Any] = (None, None)  #: the two sizes where the file has none
+    #: always, asked or never: whether the class resamples it for pictures of another size, and by which filter
+    resized: tuple[str, ...] = ()
 
 
 #: Classes that are not built with a table from a configuration alone; transformers 5.24.0, read.

@@ -189,6 +189,8 @@ class Configuration:
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
     query_scale: str | None = None  #: the factor on queries by their position, or none; None where it is not known
+    #: always, asked or never: whether a table of patches is resampled for larger pictures, and by which filter
+    resized: tuple[str, ...] = ()
     dual_chunk: str | None = None  #: what dual chunk attention does to distances, or none; None for other formats
     findings: tuple[Finding, ...] = ()  #: what reading it found
     where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part

@@ -9,6 +9,7 @@ collect_ignore = [
     "position_axes.py",
     "probe.py",
     "query_scales.py",
+    "resampling.py",
     "real_modules.py",
     "refusals.py",
     "schemes.py",

@@ -47,7 +47,8 @@ def enlarge(size, patch):
     """A size with two patches more, each way."""
     if isinstance(size, int):
         return size + 2 * (patch if isinstance(patch, int) else patch[0])
-    return [enlarge(one, other) for one, other in zip(size, (patch, patch) if isinstance(patch, int) else patch)]
+    sides = (patch, patch) if isinstance(patch, int) else patch
+    return [enlarge(one, other) for one, other in zip(size, sides, strict=True)]
 
 
 def measure(of, classes, table):

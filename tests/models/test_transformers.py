@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.meta_release import read_params
 from tests.making import make_ladder
@@ -176,7 +177,10 @@ def test_longrope_of_another_model_changes_too():
 def test_a_share_of_the_newer_form_is_not_read():
     configuration = state(newer=block(base=5e5, where="rope_parameters"), head_dim=80, share=0.4, model="llama")
     assert read("transformers-5", configuration).rotary_dim == 32
-    assert read("transformers-4", configuration).rotary_dim == 80
+    keys = {"model_type": "glm", "rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.25}}
+    stated = read_configuration(keys, "config.json")
+    for name, width in (("transformers-5", 32), ("transformers-4", 64)):
+        assert STACKS[name].read(stated, stated.layers[0], None).rotary_dim == width
     beside = state(block(base=5e5, where=""), head_dim=80, share=0.4, model="llama")
     assert read("transformers-4", beside).rotary_dim == 32
 

@@ -30,7 +30,7 @@ EXPLAINED = {
     "proportional has an odd head": {"qwen3_omni_moe_text": 1},
     "one layer type has a key of its own for its width; another part has the width of this one": {"dots3_note": 2},
     "a model changes the number of heads in its configuration while it is built": {"moonshine": 2},
-    "both generations have a block, and what one has not comes from the other": {"mistral4": 1, "pe_audio": 1},
+    "both generations have a block, and what one has not comes from the other": {"mistral4": 1},
 }
 
 
@@ -77,10 +77,10 @@ def judge(keys, length, result):
 
 
 def test_drawn_configurations_are_read_as_the_real_modules_have_them():
-    """3,285 of 3,300; each of the others has its reason."""
+    """3,286 of 3,300; each of the others has its reason."""
     wrong = collections.Counter(keys["model_type"] for keys, length, result in CASES if not judge(keys, length, result))
     assert wrong == {model: count for models in EXPLAINED.values() for model, count in models.items()}
-    assert (len(CASES), sum(wrong.values())) == (3300, 15)
+    assert (len(CASES), sum(wrong.values())) == (3300, 14)
 
 
 def test_one_that_is_built_is_refused_and_six_that_are_not_pass_silently():

@@ -1,93 +1,133 @@
 """What `--stack transformers==4.57.6` reads against what that release computed, and what changed from it to the newest.
 
-The table of the older release has what differs from the newest alone (tests/reference/transformers/older.py).
+The table of the older release has what differs from the newest alone, measured by the same script
+(tests/reference/transformers/probe.py); draw.py drew configurations of its classes by the same rules.
 """
 
 import collections
 import gzip
 import json
+from importlib import resources
 
 import pytest
 
 from pe_spectra.errors import FileError
 from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.known_models import KnownModel, find_known, load_table
+from pe_spectra.models.stated.known_models import KnownModel, find_known, load_table, patch
 from pe_spectra.models.stated.statement import FULL, NEWEST, OLDER
 from tests.reference.test_drawn import FOLDER, is_same
 
 CASES = json.loads(gzip.decompress((FOLDER / f"drawn-{OLDER}.json.gz").read_bytes()))["cases"]
 STACK = find_stack(f"transformers=={OLDER}", "--stack")
-#: Classes that read no base at all.
-FIXED = {"esm", "mlcd_vision_model", "qwen2_5_omni_vision_encoder", "qwen3_omni_moe_vision_encoder"}
 #: Why some come out otherwise, and how many of each class.
 EXPLAINED = {
-    "the newest release, by whose classes files are read, has none of this name": {
-        "EvollaModel": 6,
-        "Glm4vMoe_text": 6,
-    },
-    "rope_parameters is not read there, and the class has a block, or a width, of its own": {
-        **dict.fromkeys(("apertus", "codegen", "gpt_oss"), 3)
-    },
-    "rotary modules are built, and no layer uses them": {"granitemoehybrid": 6},
-    "a part without its model_type is refused": {"aria": 5},
-    "the class refuses a block that others take": {"granitemoe": 1, "llama4": 2, "olmo": 1, "phi3": 1},
-    "the class does not read head_dim": {"dbrx": 1},
+    "rotary modules are built, and no layer uses them": {"cohere2": 1},
+    "the class compares widths that are not compared here": {"mimi": 2},
 }
+
+
+def turn(keys, length):
+    """Rotations by layer type as `--stack` has them, and whether one of them is refused; None where the file is."""
+    try:
+        stated = read_configuration(keys, "config.json")
+    except FileError:
+        return None, True
+    layers = stated.layers if stated.scheme == "rotary" else ()
+    found = {layer.name: STACK.read(stated, layer, length or 2) for layer in layers}
+    refused = any(isinstance(one, Refusal) for one in found.values())
+    if not refused:
+        found = {name: one for name, one in found.items() if one.frequencies is not None and len(one.frequencies)}
+    return (None if refused else found), refused
 
 
 def judge(keys, length, result):
     """Whether the answer is that of the real modules."""
-    try:
-        stated = read_configuration(keys, "config.json")
-    except FileError:
-        return "error" in result
-    found = {}
-    for layer in stated.layers if stated.scheme == "rotary" else ():
-        if layer.turns:
-            found[layer.name] = STACK.read(stated, layer, length or 2)
-    refused = any(isinstance(one, Refusal) for one in found.values())
-    if "error" in result or refused or not found:
-        return "error" in result and (refused or any(one.level == "error" for one in stated.findings))
+    found, refused = turn(keys, length)
+    if "error" in result or not found:
+        return ("error" in result and refused) or (not result and not found)
     full = found.get(FULL, next(iter(found.values())))  # its module has no name there
     return all(is_same(found.get(name, full), expected) for name, expected in result.items())
 
 
 def test_drawn_configurations_are_read_as_that_release_has_them():
-    """406 of 444, of 74 classes; each of the others has its reason."""
+    """1,317 of 1,320, of 132 classes; each of the others has its reason."""
     wrong = collections.Counter(case[0]["model_type"] for case in CASES if not judge(*case))
     assert wrong == {model: count for models in EXPLAINED.values() for model, count in models.items()}
-    assert (len(CASES), len({keys["model_type"] for keys, *_ in CASES}), wrong.total()) == (444, 74, 38)
+    assert (len(CASES), len({keys["model_type"] for keys, *_ in CASES}), wrong.total()) == (1320, 132, 3)
+
+
+def test_none_that_is_built_is_refused_and_two_that_are_not_pass_silently():
+    answers = [("error" in result, turn(keys, length)[1]) for keys, length, result in CASES]
+    built = [refused for is_refused, refused in answers if not is_refused]
+    silent = [not refused for is_refused, refused in answers if is_refused]
+    assert (built.count(True), len(built)) == (0, 1213)
+    assert (silent.count(True), len(silent)) == (2, 107)
 
 
 def test_what_changed_between_the_two_releases():
-    """Bases of classes, and two whose blocks were not read."""
+    """Bases of classes, and those whose blocks were not read."""
     table = load_table(OLDER)
     assert (table["stack"], table["version"], table["beside"]) == ("transformers", OLDER, NEWEST)
-    changes = table["classes"]
-    bases = {model: found["default_base"] for model, found in changes.items() if "default_base" in found}
+    newest, older = load_table(NEWEST)["classes"], table["classes"]
+    both = sorted({*older} & {*newest})
+    bases = {model: found for model in both if (found := find_known(model, OLDER).default_base) != base_of(model)}
     assert bases == {
         "cohere": 10000,
         "falcon_h1": 100000,
         "kyutai_speech_to_text": 100000,
         "olmo3": 10000,
         "persimmon": 25000,
+        "qwen2_5_omni": 10000,
         "qwen3_vl_moe_text": 5000000,
         "qwen3_vl_text": 5000000,
     }
-    unscaled = {model for model, found in changes.items() if found.get("reads_blocks") is False}
-    assert unscaled == {"nemotron", "recurrent_gemma", "qwen2_5_omni_dit", "dbrx", *FIXED - {"esm"}}
-    assert changes["dbrx"]["base_key"] == "attn_config.rope_theta"
-    assert {model for model, found in changes.items() if found.get("base_key") == ""} == FIXED
-    assert {name for found in changes.values() for name in found} == {"default_base", "base_key", "reads_blocks"}
+    unscaled = {model for model in both if not find_known(model, OLDER).reads_blocks and find_known(model).reads_blocks}
+    fixed = {"mlcd_vision_model", "qwen2_5_omni_vision_encoder", "qwen3_omni_moe_vision_encoder", "idefics"}
+    assert unscaled == {"nemotron", "recurrent_gemma", "dbrx", "qwen2_5_omni_dit", *fixed}
+    assert find_known("dbrx", OLDER).base_key == "attn_config.rope_theta"
+    assert (len(older), len({*older} - {*newest})) == (116, 2)
 
 
-def test_no_line_of_the_table_repeats_the_newest():
-    for model, found in load_table(OLDER)["classes"].items():
-        newest = find_known(model)
-        assert all(getattr(newest, name) != value for name, value in found.items()), model
-        assert find_known(model, OLDER) == newest._replace(**found)
-    assert find_known("llama", OLDER) == find_known("llama") != KnownModel()
+def base_of(model):
+    return find_known(model).default_base
+
+
+def test_the_table_is_a_merge_patch_without_what_changes_nothing():
+    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{OLDER}.json")
+    changes, newest = json.loads(file.read_text(encoding="utf-8")), load_table(NEWEST)
+    assert patch(newest, changes) == load_table(OLDER)
+    for name in ("classes", "parts", "composites"):
+        for model, found in changes[name].items():
+            assert newest[name].get(model) != found
+            if isinstance(found, dict) and isinstance(newest[name].get(model), dict):
+                assert all(newest[name][model].get(key) != value for key, value in found.items()), model
+
+
+def test_fields_of_the_table_are_those_that_are_known():
+    table = load_table(OLDER)
+    assert not {name for found in table["classes"].values() for name in found} - {*KnownModel._fields}
+    assert {*table["unmeasured"]} <= {*table["classes"], *table["parts"]}
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"model_type": "gemma4_text"}, "has no class of gemma4_text that turns queries"),
+        ({"model_type": "emu3_text_model", "rope_scaling": {"type": "linear", "factor": 2.0}}, "in place of rope_type"),
+        ({"model_type": "mllama_text_model"}, "rope_scaling is not set"),
+        ({"model_type": "gemma3n_text", "num_hidden_layers": 4}, "num_kv_shared_layers is 15 of 4 layers"),
+    ],
+)
+def test_what_its_classes_refuse_is_refused(config, why):
+    stated = read_configuration(config, "config.json")
+    assert all(why in STACK.read(stated, layer, None).reason for layer in stated.layers)
+    assert stated.layers
+
+
+def test_a_class_that_the_newest_has_not_is_read_as_the_older_has_it():
+    stated = read_configuration({"model_type": "lfm2-vl", "text_config": {"rope_theta": 5e5}}, "config.json")
+    assert (stated.where, stated.layers[0].head_dim, stated.layers[0].older.base) == ("text_config", 80, 5e5)
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Scaled]] = {
 # --------------------------------------------------------------------- what the converter writes
 
 
-def _restate(configuration: Configuration, layer: LayerStatement) -> LayerStatement:
+def _restate(configuration: Configuration, layer: LayerStatement) -> tuple[Configuration, LayerStatement]:
     """Leave out a block that no file has and nobody fills in, and do not turn what the library does not."""
     reads = find_readings(configuration.model, layer.name)
     if reads.get("unfilled") and layer.newer is not None and layer.newer.is_of_class:
         layer = replace(layer, newer=None)
-    return replace(layer, turns=False) if reads.get("unturned") else layer
+    return configuration, replace(layer, turns=False) if reads.get("unturned") else layer
 
 
 def _find_readings(found: Description) -> Mapping[str, Any]:

@@ -85,8 +85,8 @@ class Stack:
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
     release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
-    #: what a model's class took in that release in place of what it takes in the newest one
-    restate: Callable[[Configuration, LayerStatement], LayerStatement] | None = None
+    #: what the release makes of the statements of the newest: its classes read the file again, or leave keys out
+    restate: Callable[[Configuration, LayerStatement], tuple[Configuration, LayerStatement]] | None = None
     #: which keys of a layer it reads, and what is to be said about others
     choose: Callable[[LayerStatement], tuple[RotaryBlock, tuple[str, ...]]] = choose_block
     begin: tuple[Step, ...] = ()  #: what is done before a scaling is read
@@ -111,7 +111,6 @@ class Stack:
         served : the length that is served; None for what the file states.
         """
         path, is_gguf = configuration.path, configuration.format == "gguf"
-        layer = layer if self.restate is None or is_gguf else self.restate(configuration, layer)
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
@@ -119,9 +118,11 @@ class Stack:
             return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
             return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} has not got")
-        if not layer.turns and not is_gguf:
-            return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
         try:
+            if self.restate is not None and not is_gguf:
+                configuration, layer = self.restate(configuration, layer)
+            if not layer.turns and not is_gguf:
+                return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
             return turn(configuration, layer, served)
         except FileError as error:
             return Refusal(reason=str(error))

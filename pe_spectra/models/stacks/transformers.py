@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pe_spectra.errors import InputError
+from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
-from pe_spectra.models.stated.known_models import find_known
-from pe_spectra.models.stated.statement import NEWEST, NO_BLOCK, OLDER, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.known_models import find_known, load_table
+from pe_spectra.models.stated.loading import VALUE_REFUSED
+from pe_spectra.models.stated.rotary_keys import NOT_BUILT
+from pe_spectra.models.stated.statement import (
+    FULL,
+    NEWEST,
+    NO_BLOCK,
+    OLDER,
+    Configuration,
+    LayerStatement,
+    RotaryBlock,
+)
 from pe_spectra.wording import write_number
 
 _FIVE, _LAST = f"transformers {NEWEST}", f"transformers {OLDER}"
@@ -21,6 +31,8 @@ _ORIGINAL = "original_max_position_embeddings"
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
 _WITH_SU = "phi3"
+#: What says that a class refuses a file.
+_REFUSING = (NOT_BUILT.code, VALUE_REFUSED.code)
 _FILE = "src/transformers/modeling_rope_utils.py"
 
 
@@ -182,20 +194,24 @@ FIVE = Stack(
 # --------------------------------------------------------------------- transformers 4
 
 
-def _restate(configuration: Configuration, layer: LayerStatement) -> LayerStatement:
-    """Put what the class took in that release in place of what it takes in the newest."""
-    older, newest = (find_known(configuration.model, release) for release in (OLDER, NEWEST))
-    is_local = layer.default_base == newest.local_base
-    base = older.local_base if is_local else older.default_base if layer.default_base == newest.default_base else None
-    stated = layer.older
-    if stated is not None and newest.base_key != older.base_key:
-        stated = replace(stated, base=None, base_key="", base_beside=None)
-    return replace(
-        layer,
-        default_base=layer.default_base if base is None else base,
-        older=stated,
-        blocks_ignored=layer.blocks_ignored or not older.reads_blocks,
-    )
+def _restate(configuration: Configuration, layer: LayerStatement) -> tuple[Configuration, LayerStatement]:
+    """Read the file again as the classes of that release do, and find the part and the type of layer in it."""
+    if configuration.read_by is None:
+        return configuration, layer
+    model = configuration.model
+    if find_known(model).is_known and not find_known(model, OLDER).is_known:
+        raise FileError(configuration.path, f"{_LAST} has no class of {model} that turns queries")
+    whole = configuration.read_by(OLDER)
+    found = next((one for one in (whole, *whole.parts) if one.where == configuration.where), whole)
+    refused = next((one.message for one in found.findings if one.code in _REFUSING), "")
+    if refused:
+        raise FileError(configuration.path, refused)
+    named = {one.name: one for one in found.layers}
+    if not named:
+        raise FileError(configuration.path, f"the class of {found.model} in {_LAST} turns nothing")
+    again = named.get(layer.name) or named.get(FULL) or next(iter(named.values()))
+    newer = layer.newer if again.newer is None and not (layer.newer and layer.newer.is_of_class) else again.newer
+    return found, replace(again, name=layer.name, newer=newer)
 
 
 def _choose_older(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
@@ -226,20 +242,16 @@ def _read_as_written(block: RotaryBlock) -> RotaryBlock:
     return replace(block, base=base, base_key=key, kind=block.type_inside or block.kind, values=values)
 
 
-def _note_elsewhere(found: Description) -> None:
-    key = find_known(found.configuration.model, OLDER).base_key
-    if "." in key:
-        found.notes.append(f"the class of {_LAST} takes its base from {key}, which is not looked for here")
+def _note_unmeasured(found: Description) -> None:
+    model = found.configuration.model
+    if model in load_table(OLDER)["unmeasured"]:
+        found.notes.append(f"the class of {model} was not measured in {_LAST}: it is read as in {NEWEST}")
 
 
 def _choose_share(found: Description) -> None:
-    """Take the share beside rope_parameters, or that of the class where the one that is stated is in it."""
-    layer, share = found.layer, found.layer.share_beside
-    known = find_known(found.configuration.model)
-    if share is None and layer.newer is not None and layer.older is None and known.is_known:
-        share = known.share
-    if share is not None:
-        found.values["share"] = share
+    """Take the share beside rope_parameters where one is in it as well."""
+    if found.layer.share_beside is not None:
+        found.values["share"] = found.layer.share_beside
 
 
 def _read_longrope(found: Description) -> None:
@@ -256,14 +268,14 @@ FOUR = Stack(
     package="transformers",
     version=OLDER,
     date="2026-11-28",
-    how="measured in part",
+    how="measured",
     source=f"huggingface/{_LAST}, {_FILE}",
     reader=_LAST,
     kinds=KINDS[:-1],
     release=NEWEST,
     choose=_choose_older,
     restate=_restate,
-    begin=(_note_elsewhere, _choose_share, _round_up),
+    begin=(_note_unmeasured, _choose_share, _round_up),
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,7 @@ from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, keep_known, split_names
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     SEVERAL_SCHEMES,
@@ -53,12 +54,12 @@ _SINUSOIDAL = split_names("autoformer fsmt informer pegasus_x speecht5 time_seri
 _WITHOUT = split_names("falcon_mamba jamba kimi_linear mamba mamba2 nemotron_h rwkv xlstm zamba")
 
 
-def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
+def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWEST) -> Configuration:
     """Read what a config.json states about the positional encoding of its model.
 
     Parameters
     ----------
-    config : the object of the file. path : the file, for messages.
+    config : the object of the file. path : the file, for messages. release : of transformers, whose classes read it.
 
     Raises
     ------
@@ -70,9 +71,10 @@ def read_configuration(config: Mapping[str, Any], path: str) -> Configuration:
     """
     if MARKS.keys() & config.keys() and is_axial(config):
         return read_axial(config, path)
-    whole = Keys(config, path)
+    whole = Keys(keep_known(config, release), path, release=release)
     found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
-    if not find_composite(model):  # its class has one part
+    found = replace(found, read_by=cache(partial(read_configuration, config, path)))
+    if not find_composite(model, release):  # its class has one part
         return found
     others, unread = _read_others(whole, model, found)
     told = [f", beside {join([one.part for one in others])}"] if others else []
@@ -131,7 +133,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:
     """Read the parts of a model beside the one that was read; besides, those whose encoding is not known here."""
     # a file may leave that part out, or have its keys on top
-    inside = find_known(model).parts if main.where == whole.where.rstrip(".") else ()
+    inside = find_known(model, whole.release).parts if main.where == whole.where.rstrip(".") else ()
     read = ".".join([*filter(None, [main.where]), *inside, ""])
     found: list[Configuration] = []
     unread: list[str] = []
@@ -157,7 +159,7 @@ def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, An
 
     A file that states none, nor a width on top, has all parts that the class has, of defaults alone.
     """
-    parts = find_composite(model) if whole.where.count(".") < _DEEPEST else {}
+    parts = find_composite(model, whole.release) if whole.where.count(".") < _DEEPEST else {}
     is_silent = not whole.has_any(*parts, *WIDTHS)
     for key, part in parts.items():
         stated = part.keys if is_silent else whole.found.get(key)
@@ -165,7 +167,7 @@ def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, An
             continue
         named = stated.get("model_type")
         kind = named if part.by_file and isinstance(named, str) else part.model
-        keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.")
+        keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.", release=whole.release)
         yield keys, part.silent if is_silent else part.given if kind == part.model else _NOTHING
 
 
@@ -173,7 +175,7 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     """The part that is audited, what is known of its class, and its scheme; a whole without one leads to a part."""
     keys = _find_text_part(whole)
     name = keys.find_text("model_type") or whole.find_text("model_type") or ""
-    known = find_known(name, silent=keys is whole)
+    known = find_known(name, keys.release, silent=keys is whole)
     if keys is whole:
         known = known._replace(**given)
     scheme = _choose_scheme(keys, known)
@@ -202,13 +204,13 @@ def _find_part(keys: Keys, model: str) -> tuple[Keys, Mapping[str, Any]] | None:
     others = [f"{part.where.rstrip('.')} ({part.found['model_type']})" for part, _ in parts if part is not chosen]
     beside = f"; beside it: {', '.join(others)}" if others else ""
     keys.report(NESTED_CONFIG, f"the model has several parts; {where} is what is audited{beside}", part=where)
-    return Keys(chosen.found, chosen.path, chosen.where, keys.findings), given
+    return Keys(chosen.found, chosen.path, chosen.where, keys.findings, keys.release), given
 
 
 def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
     """Whether a part, or one of its parts, has a scheme; its findings are dropped."""
     try:
-        return _settle(Keys(part.found, part.path, part.where), given)[2] != "none"
+        return _settle(Keys(part.found, part.path, part.where, release=part.release), given)[2] != "none"
     except FileError:
         return False
 
@@ -221,7 +223,7 @@ def _note_others(keys: Keys, model: str, scheme: SchemeName, others: Sequence[Fo
 
 def _find_text_part(keys: Keys) -> Keys:
     found = keys
-    for part in find_known(keys.find_text("model_type") or "").parts or _TEXT_PARTS:
+    for part in find_known(keys.find_text("model_type") or "", keys.release).parts or _TEXT_PARTS:
         if isinstance(found.found.get(part), dict):
             found = found.find_object(part)
     if found is not keys:
@@ -229,8 +231,8 @@ def _find_text_part(keys: Keys) -> Keys:
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
         keys.report(NESTED_CONFIG, message, part=where)
         whole = keys.find_text("model_type") or ""
-        if find_known(whole).unnamed_refused and "model_type" not in found:
-            message = f"{where} has no model_type, so the class of {whole} in transformers 5 refuses the file"
+        if find_known(whole, keys.release).unnamed_refused and "model_type" not in found:
+            message = f"{where} has no model_type, so the class of {whole} in {keys.reader} refuses the file"
             keys.report(NOT_BUILT, message, key=f"{where}.model_type", model=whole)
     return found
 

@@ -113,14 +113,24 @@ class Keys:
     ----------
     found : the object. path : the file, for messages.
     where : the keys that lead to the object, "text_config."; empty at the top.
-    findings : those of the whole file, which its objects share.
+    findings : those of the whole file, which its objects share. release : of transformers, whose classes read it.
     """
 
     def __init__(
-        self, found: Mapping[str, Any], path: str, where: str = "", findings: list[Finding] | None = None
+        self,
+        found: Mapping[str, Any],
+        path: str,
+        where: str = "",
+        findings: list[Finding] | None = None,
+        release: str = NEWEST,
     ) -> None:
-        self.found, self.path, self.where = found, path, where
+        self.found, self.path, self.where, self.release = found, path, where, release
         self.findings: list[Finding] = [] if findings is None else findings
+
+    @property
+    def reader(self) -> str:
+        """What messages call the release."""
+        return f"transformers {self.release.partition('.')[0]}"
 
     def __contains__(self, key: object) -> bool:
         # null is "not set": files list keys of their model's class that it does not use
@@ -221,7 +231,7 @@ class Keys:
         # rope_scaling has no type in the classes of transformers 5, and is read where it is not empty
         is_empty = key == "rope_scaling" and self.found.get(key) == []
         found = None if is_empty else self._find([key], lambda value: isinstance(value, dict), "an object")
-        return Keys(found or {}, self.path, f"{self.where}{key}.", self.findings)
+        return Keys(found or {}, self.path, f"{self.where}{key}.", self.findings, self.release)
 
 
 def _is_number(value: object) -> bool:

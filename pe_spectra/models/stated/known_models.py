@@ -70,6 +70,9 @@ class KnownModel(NamedTuple):
     takes_flat: bool = False  #: such a block serves every type of layer; where it is neither, it is ignored
     refuses_older: bool = False  #: rope_scaling is refused
     older_everywhere: bool = False  #: rope_scaling serves every type of layer, not full attention only
+    refuses_type: bool = False  #: rope_scaling that names its scaling by type alone is refused
+    needs_block: bool = False  #: a file without rope_scaling is refused
+    shared: int | None = None  #: layers at the end (key num_kv_shared_layers) that need an earlier one of their type
     reads_blocks: bool = True  #: rope_parameters and rope_scaling are read at all
     divides: bool = False  #: hidden widths that are no multiple of the heads are refused
     needs: tuple[str, ...] = ()  #: keys that a block must have, or a nested one for each type of layer
@@ -125,18 +128,70 @@ _REMOTE: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
+#: The parts of a table that name classes.
+_SECTIONS = ("classes", "parts", "composites")
+
+
 @cache
 def load_table(release: str) -> Mapping[str, Any]:
     """Return what was measured of a release of transformers: version, date, `classes` and `parts`.
 
-    `NEWEST-schemes` and `NEWEST-refusals` name the tables beside that of the newest.
+    `NEWEST-schemes` and `NEWEST-refusals` name the tables beside that of the newest. The file of an older release has
+    what differs from the table that it names under `beside`, as a merge patch (RFC 7396): null for what is not there.
 
     >>> load_table("5.24.0")["classes"]["llama4_text"]["nope_every"]
     4
     """
     file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}.json")
     found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return patch(load_table(found["beside"]), found) if "beside" in found else found
+
+
+def choose_table(model_type: str, release: str) -> Mapping[str, Any]:
+    """Return the table of a release; that of the older one for a class that the newest does not have any more.
+
+    >>> choose_table("llama", "5.24.0")["version"], choose_table("lfm2-vl", "5.24.0")["version"]
+    ('5.24.0', '4.57.6')
+    """
+    asked = load_table(release)
+    if model_type in _REMOTE or any(model_type in asked[name] for name in _SECTIONS):
+        return asked
+    older = load_table(OLDER)
+    return older if any(model_type in older[name] for name in _SECTIONS) else asked
+
+
+def patch(whole: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with the changes of a merge patch (RFC 7396) in it.
+
+    >>> patch({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": None, "e": 4}})
+    {'a': {'b': 1, 'e': 4}, 'd': 3}
+    """
+    found = {**whole}
+    for key, value in changes.items():
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, dict):
+            inner = found.get(key)
+            found[key] = patch(inner if isinstance(inner, dict) else {}, value)
+        else:
+            found[key] = value
     return found
+
+
+def keep_known(config: Mapping[str, Any], release: str) -> Mapping[str, Any]:
+    """Return a configuration without the blocks of rotary keys that no class of a release reads, in its parts as well.
+
+    >>> keep_known({"head_dim": 64, "rope_parameters": {"rope_type": "default"}}, "4.57.6")
+    {'head_dim': 64}
+    """
+    unknown = load_table(release).get("unknown", ())
+    if not unknown:
+        return config
+    return {
+        key: keep_known(value, release) if isinstance(value, Mapping) else value
+        for key, value in config.items()
+        if key not in unknown
+    }
 
 
 class KnownPart(NamedTuple):
@@ -157,7 +212,7 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
     ('t5_gemma_module', {})
     """
     found = {}
-    for key, (model, *others) in load_table(release).get("composites", {}).get(model_type, {}).items():
+    for key, (model, *others) in choose_table(model_type, release).get("composites", {}).get(model_type, {}).items():
         own = dict(others[0]) if others else {}
         by_file = own.pop("any", False)
         silent = dict(own.pop("silent", own))
@@ -178,9 +233,7 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     >>> find_known("gemma3").default_base, find_known("gpt2").is_known
     (1000000.0, False)
     """
-    if release == OLDER:  # whose table has what differs from the newest alone
-        return find_known(model_type, silent=silent)._replace(**load_table(release)["classes"].get(model_type, {}))
-    table = load_table(release)
+    table = choose_table(model_type, release)
     listed = table["parts"].get(model_type, (model_type,))
     *parts, name = (one for one in listed if isinstance(one, str))
     given = next((one for one in listed if isinstance(one, dict)), {})
@@ -194,6 +247,6 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
     whole = {"layers": layers, "model": model_type, "part_model": name, "parts": tuple(parts), "is_known": True}
-    others = load_table(f"{release}-schemes")["types"].get(model_type, {}).get("has")
+    others = load_table(f"{NEWEST}-schemes")["types"].get(model_type, {}).get("has")
     whole |= {"query_scale": scale, "has_schemes": bool(others)}
     return KnownModel(**{**found, **lists, **given, **whole})

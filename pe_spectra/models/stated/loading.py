@@ -6,7 +6,7 @@ at a time, and `pe_spectra.models.measured` has what was refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
@@ -54,9 +54,44 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     >>> [found.data["key"] for found in keys.findings]
     ['rope_scaling.rope_type']
     """
-    own = load_table(REFUSALS)["classes"].get(known.part_model)
-    if own is None:
-        return
+    own = load_table(REFUSALS)["classes"].get(known.part_model) if keys.release == NEWEST else None
+    found = [*_find_names(keys, known)]
+    if own is not None:  # of an older release this is not measured
+        found += _find_measured(keys, known, own)
+    for key, why in dict.fromkeys(found):
+        _report(keys, key, why, known.model)
+
+
+def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:
+    """Report a type of layer that only layers have which take keys and values of an earlier one of their type.
+
+    >>> keys = Keys({"layer_types": ["full_attention"]}, "config.json")
+    >>> report_unshared(keys, KnownModel(model="gemma3n_text", shared=15), ["full_attention"])
+    >>> [found.data["key"] for found in keys.findings]
+    ['num_kv_shared_layers']
+    """
+    stated = keys.find_integer("num_kv_shared_layers", least=0)
+    shared = known.shared or 0 if stated is None else stated
+    first = len(layers) - shared
+    if known.shared and not {*layers} <= {*layers[:first]}:
+        message = (
+            f"{keys.where}num_kv_shared_layers is {shared} of {len(layers)} layers, and of some types no layer is "
+            f"before them, so the class of {known.model} in {keys.reader} refuses the file"
+        )
+        keys.report(VALUE_REFUSED, message, key=f"{keys.where}num_kv_shared_layers", model=known.model)
+
+
+def _find_names(keys: Keys, known: KnownModel) -> Iterator[_Refused]:
+    """A block that names its scaling by the older key alone, where the class refuses that."""
+    block = keys.find_object("rope_scaling")
+    if known.refuses_type and "rope_type" not in block.found and "type" in block.found:
+        yield "rope_scaling", "has type in place of rope_type"
+    if known.needs_block and "rope_scaling" not in keys:
+        yield "rope_scaling", "is not set"
+
+
+def _find_measured(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> list[_Refused]:
+    """What a table of refusals has of the class."""
     found = [*_find_values(keys, own)]
     if isinstance(keys.found.get("layer_types"), list):
         found += _find_layers(keys, own)
@@ -64,8 +99,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
         found += _find_widths(keys, known, own)
     if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
         found += _find_in_blocks(keys, known, own)
-    for key, why in dict.fromkeys(found):
-        _report(keys, key, why, known.model)
+    return found
 
 
 def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> None:
@@ -83,7 +117,7 @@ def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> 
 
 def _report(keys: Keys, key: str, why: str, model: str) -> None:
     name = key if key.startswith(keys.where) else f"{keys.where}{key}"
-    message = f"{shorten(name)} {why}, so the class of {model} in transformers 5 refuses the file"
+    message = f"{shorten(name)} {why}, so the class of {model} in {keys.reader} refuses the file"
     keys.report(VALUE_REFUSED, message, key=name, model=model)
 
 

@@ -178,9 +178,10 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
         key, base = "", None
     beside = base if local is None else local
     start = block if known.older_everywhere else RotaryBlock(where="")
-    if known.older_everywhere and local is None:
-        local = scaling.find_number("rope_theta")
-    sliding = replace(start, base=local, base_key=keys.find_key(locals_read) or key, base_beside=beside)
+    own = keys.find_key(locals_read) or key
+    if known.older_everywhere and local is None and "rope_theta" in scaling:
+        local, own = scaling.find_number("rope_theta"), f"{scaling.where}rope_theta"
+    sliding = replace(start, base=local, base_key=own, base_beside=beside)
     return {FULL: block, SLIDING: sliding}
 
 
@@ -252,9 +253,11 @@ def _split_compressed(keys: Keys, block: RotaryBlock) -> Blocks:
 
 
 def _find_base(keys: Keys, known: KnownModel) -> tuple[float | None, str]:
-    key = keys.find_key((known.base_key,) if known.is_known else BASES)
+    place, _, own = known.base_key.rpartition(".")
+    inside = keys.find_object(place) if place else keys
+    key = inside.find_key((own,) if known.is_known else BASES)
     if key is not None:
-        return keys.find_number(key), key
+        return inside.find_number(key), f"{place}.{key}" if place else key
     nested = keys.find_object("attn_config")
     if nested.find_truth("rope"):
         return nested.find_number("rope_theta"), f"{nested.where}rope_theta"

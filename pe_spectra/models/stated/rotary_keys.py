@@ -13,7 +13,7 @@ from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import report_refused
+from pe_spectra.models.stated.loading import report_refused, report_unshared
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
@@ -82,6 +82,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     """
     report_refused(keys, known)
     check_keys(keys, known)
+    report_unshared(keys, known, _name_layers(keys, known))
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
     listed = _list_layer_types(keys, known)
@@ -147,7 +148,7 @@ def _check_class(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         said = f"has rope_type {shorten(kind)}"
     else:
         return
-    message = f"{where} {said}, so the class of {known.model} in transformers 5 refuses the file"
+    message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
     keys.report(NOT_BUILT, message, key=where, model=known.model)
 
 

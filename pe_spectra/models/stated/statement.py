@@ -6,7 +6,7 @@ release takes the base from a key that another does not know.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -196,6 +196,8 @@ class Configuration:
     where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part
     part: str = ""  #: the same of a part beside that which reads text
     parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions
+    #: reads the same file as the classes of another release do; None where no class reads it
+    read_by: Callable[[str], Configuration] | None = field(default=None, compare=False, repr=False)
 
     def name_layer(self, layer: LayerStatement) -> str:
         """Name a type of its layers; of a part beside the one that reads text, with the key of that part.

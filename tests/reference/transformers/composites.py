@@ -14,6 +14,7 @@ import json
 import pathlib
 import sys
 
+import release_table
 from probe import find_own
 from real_modules import ask
 from transformers import AutoConfig
@@ -93,18 +94,12 @@ def read_keys():
 
 def main():
     """Write the parts into the table, a line for each class."""
-    path = pathlib.Path(sys.argv[1])
     KEYS.update(read_keys())
-    text = path.read_text(encoding="utf-8")
-    found = {}
+    table, found = release_table.load(sys.argv[1]), {}
     for cls, parts in list_composites():
         with contextlib.suppress(Exception):
             found[cls.model_type] = measure_parts(cls, parts)
-    lines = [f"{json.dumps(name)}: {json.dumps(parts)}" for name, parts in sorted(found.items()) if parts]
-    start = text.index('"composites"') - 2 if '"composites"' in text else text.rindex("}")
-    added = ',\n"composites": {\n' + ",\n".join(lines) + "\n}}\n"
-    path.write_text(text[:start] + added, encoding="utf-8")
-    print(f"{path.name}: {len(lines)} classes of several parts, {path.stat().st_size} bytes")
+    release_table.save(table | {"composites": {name: parts for name, parts in found.items() if parts}})
 
 
 if __name__ == "__main__":

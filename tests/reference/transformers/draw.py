@@ -3,7 +3,7 @@
     ENV/bin/python tests/reference/transformers/draw.py [--each CHANGES] [--output FILE] [MODEL_TYPE ...]
 
 in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file, of every class where no
-model_types are named (4.57.6: with --each 5, of those that its file has). Each configuration is a
+model_types are named (4.57.6 in the environment of that release). Each configuration is a
 model_type with one or two things changed, drawn from a generator whose seed is SEED and the model_type: the base
 under one of its names, the width of a head, the share, a scaling with drawn factors in older or newer keys, the types
 of layers, a nested block. The result is what the real rotary modules have (real_modules.py): for each layer type the
@@ -175,6 +175,8 @@ def main():
         default = cls.from_dict({}) if "error" not in base else None
         if not base or (default is None and not release.ways.get(cls)):
             continue
+        if default is None and {"position_embedding_type", "vision_config"} & {*release.switches[cls]}:
+            continue  # it is not rotary, or no model, by itself
         config = find_text_part(default) if default is not None else cls
         whole = default is not None and config is not default
         for index, found in enumerate(draw_configurations(model, config, asked_for.each)):

@@ -13,9 +13,10 @@ import json
 import random
 from importlib.metadata import version
 
-from probe import BLOCK, FOLDER
+from probe import BLOCK
 from real_modules import Release, ask
 from refusals import KINDS, find_error, list_models, make_block
+from release_table import FOLDER
 from transformers import configuration_utils
 
 KEYS = {

@@ -1,5 +1,6 @@
 """Where the numbers of a query go when a real model turns it: which channels are a pair, and in which layers."""
 
+import contextlib
 import inspect
 import re
 import sys
@@ -51,7 +52,7 @@ def run(probe):
             config = probe.make({})
             config._attn_implementation = "eager"
             probe.release.build(config)
-            with torch.device("meta"):
+            with torch.device("meta"), leave_types():
                 model = way(config).eval()
                 for layer in model.modules() if passed is not None else ():
                     for name, inner in list(layer.named_children()):
@@ -65,6 +66,17 @@ def run(probe):
             for name, function in functions.items():
                 setattr(module, name, function)
     return functions, best
+
+
+@contextlib.contextmanager
+def leave_types():
+    """Without autocast, which releases 4 ask for and which the meta device has not."""
+    kept = torch.autocast
+    torch.autocast = lambda *_, **__: contextlib.nullcontext()
+    try:
+        yield
+    finally:
+        torch.autocast = kept
 
 
 def find_still(probe, calls, types):
@@ -84,10 +96,13 @@ def find_pairing(function):
     """half or interleaved, from where a function puts the numbers of a query of eight channels."""
     found = []
     for cos, sin in ((1.0, 0.0), (0.0, 1.0)):
-        given = {}
-        for name, one in inspect.signature(function).parameters.items():
+        given, names = {}, inspect.signature(function).parameters
+        axes = (3,) if "mrope_section" in names else ()
+        for name, one in names.items():
             if name in ("cos", "sin"):
-                given[name] = torch.full((1, 8, 8), cos if name == "cos" else sin)
+                given[name] = torch.full((*axes, 1, 8, 8), cos if name == "cos" else sin)
+            elif name == "mrope_section":
+                given[name] = [2, 1, 1]
             elif name in ("freqs_cis", "freqs_ci"):
                 given[name] = torch.full((1, 8, 4), complex(cos, sin))
             elif name == "sinusoidal_pos":
@@ -113,10 +128,11 @@ def _find_sources(function, given):
     return [0]
 
 
-def find_layout(functions, calls, asked=None):
-    """The layout of the function that the model calls, else of those beside it, by name where a key asks for one."""
+def find_layout(functions, calls, model, asked=None):
+    """The layout of the function that the model calls, else of those beside it, by name where that tells them apart."""
     names = [name for name, _ in calls] or list(functions)
-    if not calls and asked is not None:
-        names = [name for name in names if ("interleave" in name) == asked] or names
+    for word, wanted in (("vision", "vision" in model), ("interleave", asked)):
+        if not calls and wanted is not None:
+            names = [name for name in names if (word in name) == wanted] or names
     found = [pairing for name in names if (pairing := find_pairing(functions[name]))]
     return max(dict.fromkeys(found), key=found.count) if found else None

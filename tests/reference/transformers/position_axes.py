@@ -3,16 +3,15 @@
 Adds `sections` and `axes_order` to the table of a release that `probe.py` has written; of a class that turns a grid by
 coordinates which do not depend on the number of patches, `grid_span`, the angle from end to end of a frequency of 1.
 In its environment:
-python -m tests.reference.transformers.position_axes pe_spectra/models/measured/transformers-5.24.0.json
+python tests/reference/transformers/position_axes.py pe_spectra/models/measured/transformers-5.24.0.json
 """
 
-import json
-import pathlib
+import contextlib
 import sys
 
+import release_table
 import torch
-
-from tests.reference.transformers.real_modules import Release
+from real_modules import SWITCHES, Release
 
 
 def list_orders(sections, pairs):
@@ -40,10 +39,19 @@ def measure_axes(module):
     return moved.long().argmax(axis=0).tolist()
 
 
+def build(release, cls):
+    """The rotary modules of a class by default, or with the first switch with which it can be built."""
+    for keys in SWITCHES:
+        with contextlib.suppress(Exception):
+            if modules := release.build(cls.from_dict(dict(keys))):
+                return modules
+    return {}
+
+
 def list_measured(release, classes):
     """Name, sections and order of each class whose rotary module knows three axes."""
     for name, cls in release.list_classes().items():
-        for module in release.build(cls.from_dict({})).values() if name in classes else ():
+        for module in build(release, cls).values() if name in classes else ():
             sections = getattr(module, "mrope_section", None)
             if not isinstance(sections, list | tuple) or len(sections) != 3:
                 continue
@@ -77,7 +85,7 @@ def list_spans(release, classes):
     """Name and span of each class whose rotary module is given a picture and has coordinates of its own."""
     for name, cls in release.list_classes().items():
         if classes.get(name, {}).get("axes"):
-            module = next(iter(release.build(cls.from_dict({})).values()))
+            module = next(iter(build(release, cls).values()), None)
             try:
                 span = measure_span(module)
             except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
@@ -88,20 +96,18 @@ def list_spans(release, classes):
 
 def main():
     """Write what was measured into the table, and say a line of each class."""
-    path = pathlib.Path(sys.argv[1])
-    text = path.read_text(encoding="utf-8")
-    classes = json.loads(text)["classes"]
+    table = release_table.load(sys.argv[1])
+    classes = table["classes"]
     for name, span in list_spans(Release(), classes):
-        found = classes[name] | {"grid_span": span}
+        classes[name] |= {"grid_span": span}
         print(name, span)
-        text = text.replace(f'"{name}": {json.dumps(classes[name])}', f'"{name}": {json.dumps(found)}')
     for name, sections, order in list_measured(Release(), classes):
         found = {key: value for key, value in classes[name].items() if not key.startswith("axis_")}
         found |= {} if found.get("sections") else {"axis_sections": sections}
         found |= {} if order == "blocks" else {"axis_order": order}
         print(name, sections, order)
-        text = text.replace(f'"{name}": {json.dumps(classes[name])}', f'"{name}": {json.dumps(found)}')
-    path.write_text(text, encoding="utf-8")
+        classes[name] = found
+    release_table.save(table)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,18 @@ arguments it prints what it measures of these and writes nothing.
 
 import contextlib
 import datetime
+import inspect
 import itertools
 import json
+import re
 import sys
 from importlib.metadata import version
-from pathlib import Path
 
+import release_table
 import torch
 from layouts import find_layout, find_still, run
-from real_modules import SWITCHES, Release, ask, is_axial, is_counting, list_rotations, measure_turn
+from real_modules import SWITCHES, Release, ask, is_axial, is_counting, list_rotations, measure_turn, name_by_path
 
-FOLDER = Path(__file__).parents[3] / "pe_spectra" / "models" / "measured"
 BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
 LOCALS = ("rope_local_base_freq", "local_rope_theta")
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
@@ -35,7 +36,7 @@ COUNTS += ("decoder_attention_heads", "encoder_num_attention_heads", "decoder_nu
 PERIODS = ("sliding_window_pattern", "global_attn_every_n_layers", "full_attention_interval")
 WINDOWS = ("sliding_window", "local_attention", "attention_window_size", "attention_chunk_size")
 FULL, SLIDING = "full_attention", "sliding_attention"
-LENGTH = "max_position_embeddings"
+LENGTH, ORIGINAL = "max_position_embeddings", "original_max_position_embeddings"
 OF_SCALINGS = ("rope_type", "type", "rope_theta", "factor", "original_max_position_embeddings", "partial_rotary_factor")
 OF_SCALINGS += ("beta_fast", "beta_slow", "mscale", "mscale_all_dim", "attention_factor", "low_freq_factor", "truncate")
 OF_SCALINGS += ("high_freq_factor", "max_position_embeddings", "short_factor", "long_factor")
@@ -125,7 +126,7 @@ class Probe:
         """The keys of a file with this block, beside those of the class's own that belong to no scaling."""
         block = self.list_extra() | block
         inside = {key: value for key, value in block.items() if key not in ON_TOP}
-        is_plain = IS_OLD and inside == {"rope_type": "default"}
+        is_plain = IS_OLD and inside == {"rope_type": "default"} and not ask(self.config, BLOCK)
         return {key: block[key] for key in ON_TOP if key in block} | ({} if is_plain else {BLOCK: self.nest(inside)})
 
     def list_extra(self):
@@ -192,10 +193,16 @@ def measure_bases(probe):
     plain = probe.look(beside)
     keys = [key for key in BASES if (plain and probe.look(beside | {key: 12345.0}) not in (plain, None))
             or probe.moves({key: 12345.0})]  # fmt: skip
-    found["base_key"] = keys[0] if keys else ""
+    found["base_key"] = keys[0] if keys else find_base_inside(probe)
     found["fixed_base"] = bool(keys) and not probe.moves({keys[0]: 12345.0})
     found["local_key"] = next((key for key in LOCALS if probe.moves({key: 12345.0})), "")
     return found, own
+
+
+def find_base_inside(probe):
+    """The key of the base in another object of the configuration, as in attn_config; empty where there is none."""
+    inside = (name for name in probe.config.to_dict() if hasattr(ask(probe.config, name), "rope_theta"))
+    return next((f"{name}.rope_theta" for name in inside if probe.moves({name: {"rope_theta": 12345.0}})), "")
 
 
 def list_widened(probe, key, pairs):
@@ -238,7 +245,7 @@ def measure_width(probe):
     if isinstance(heads, int):
         found["divides"] = probe.release_model({"hidden_size": 12 * 32 + 1, "num_attention_heads": 12}) is None
     stated = ask(probe.config, keys[0]) if keys else None
-    raw = getattr(probe.cls, keys[0], None) if keys else None
+    raw = find_given(probe.cls, keys[0]) if keys else None
     for part, names in (("hidden", WIDTHS), ("heads", COUNTS)):
         for key in names:
             value = ask(probe.config, key)
@@ -255,6 +262,13 @@ def measure_width(probe):
     ):
         found["head_dim"] = stated
     return found
+
+
+def find_given(cls, key):
+    """What a class is given for a key by default: of releases 4 in the parameters of its making."""
+    parameter = inspect.signature(cls.__init__).parameters.get(key)
+    given = None if parameter is None or parameter.default is inspect.Parameter.empty else parameter.default
+    return getattr(cls, key, given)
 
 
 def measure_share(probe):
@@ -305,7 +319,7 @@ def measure_refusals(probe, stated):
             if not any(seen):
                 found.append(kind)
             continue
-        keys = probe.put(block) | stated
+        keys = ({BLOCK: {"rope_type": kind}} if IS_OLD and kind == "default" else probe.put(block)) | stated
         if probe.look(keys) is None or (is_run and probe.runs(keys) is None):
             found.append(kind)
     return found
@@ -317,7 +331,9 @@ def measure_lists(probe):
     block = {"rope_type": "longrope", "rope_theta": 1e4, "factor": 2.0, "original_max_position_embeddings": 4096}
     block |= {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs, "short_mscale": 1.0, "long_mscale": 1.75}
     with contextlib.suppress(Exception):
-        module = next(iter(probe.release.build_alone(probe.make(probe.put(block))).values()))
+        beside = {ORIGINAL: block[ORIGINAL]} if IS_OLD else {}  # where those look for it alone
+        modules = probe.release.build_alone(probe.make(probe.put(block) | beside))
+        module = next(one for path, one in modules.items() if name_by_path(path) != SLIDING)
         (short, _), (long, factor) = (measure_turn(module, length) for length in (64, 40000))
         is_read = probe.moves(probe.put(block | {"short_factor": [3.0] * pairs}))
         found["short_only"] = is_read and bool(torch.allclose(short[:pairs], long[:pairs], rtol=1e-4))
@@ -351,6 +367,21 @@ def measure_checks(probe):
     return found
 
 
+def measure_names(probe):
+    """Whether a block whose scaling is named by type alone is refused, and by rope_type is not."""
+    named = ({"rope_scaling": {key: "linear", "factor": 2.0}} for key in ("rope_type", "type"))
+    return {"refuses_type": [probe.look(keys) is None for keys in named] == [False, True]}
+
+
+def measure_sharing(probe):
+    """How many layers at the end take keys of an earlier layer of their type, where one without such is refused."""
+    shared = ask(probe.config, "num_kv_shared_layers")
+    few = {"num_hidden_layers": 2, "layer_types": [SLIDING] * 2}
+    if not shared or probe.release_model(few) or not probe.release_model(few | {"num_kv_shared_layers": 0}):
+        return {}
+    return {"shared": shared}
+
+
 def find_period(types):
     """The shortest pattern that repeats, of at most 12 layers; None where there is none."""
     lengths = range(1, min(12, len(types)) + 1)
@@ -360,6 +391,10 @@ def find_period(types):
 def measure_layers(probe):
     """The types of layers that the class has where none are stated, their windows, and those that are not turned."""
     found, types = {}, ask(probe.config, "layer_types")
+    if not types and len(probe.labels) > 1:  # releases 4: each layer has a module of its own
+        places = {path: re.search(r"layers\.(\d+)\.", path) for path in probe.release.build(probe.make({}))}
+        inside = {int(place[1]): name_by_path(path) for path, place in places.items() if place}
+        found["layers"] = find_period([name for _, name in sorted(inside.items())]) or ()
     if types:
         longer = ask(probe.make({"num_hidden_layers": 2 * len(types) + 1}), "layer_types") or types
         found["layers"] = find_period(longer) or find_period(types[:-1]) or tuple(types)
@@ -382,8 +417,10 @@ def measure_layers(probe):
 def measure_blocks(probe, base):
     """The block or blocks that the class takes where the file has none, beside a plain ladder with its base."""
     found, blocks = {}, ask(probe.config, BLOCK)
+    linear = probe.look({"rope_scaling": {"rope_type": "linear", "factor": 2.0}}) or {}
     if blocks is None:
-        return {}
+        everywhere = SLIDING in linear and linear[SLIDING][0][0] == 0.5
+        return {"by_type": SLIDING in probe.labels and FULL in probe.labels, "older_everywhere": everywhere}
     if not probe.is_nested:
         blocks = {key: value for key, value in blocks.items() if not (key == "rope_theta" and value == base)}
         if blocks.get("rope_type", "default") != "default" or "partial_rotary_factor" in blocks:
@@ -428,10 +465,11 @@ def measure(release, model, cls):
         others = {one: value for one, value in extra.items() if one != key}
         if not probe.look({BLOCK: bare | others}):
             found["needs"].append(key)
-    found |= measure_checks(probe)
+    found |= measure_checks(probe) | measure_names(probe) | measure_sharing(probe)
     linear = {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}
-    found["reads_blocks"] = "linear" in found["refused"] or probe.moves(probe.put(linear))
     plain = probe.look(probe.put({"rope_type": "default"})) or probe.default
+    beside = probe.look({key: linear[key] for key in ON_TOP if key in linear}) or probe.default
+    found["reads_blocks"] = "linear" in found["refused"] or probe.look(probe.put(linear)) not in (None, beside)
     found["plain"] = all(is_plain(values) for values, _ in plain.values())
     found["strided"] = is_strided(probe)
     sections, pairs = found.get("sections") or [], probe.count()
@@ -441,18 +479,19 @@ def measure(release, model, cls):
         fitting = probe.switched(probe.switch | probe.put(block))
     functions, calls = run(fitting)
     asked = ask(probe.config, "rope_interleave")
-    found["layout"] = find_layout(functions, calls, asked)
+    found["layout"] = find_layout(functions, calls, model, asked)
     found |= find_still(probe, calls, ask(probe.config, "layer_types"))
     if "rope_interleave" in probe.config.to_dict():
         other = probe.switched({"rope_interleave": not asked})
-        found["obeys_interleave"] = find_layout(*run(other), not asked) != found["layout"]
+        found["obeys_interleave"] = find_layout(*run(other), model, not asked) != found["layout"]
     found["axial"] = is_axial(release.build_alone(probe.make({})))
     found["one_axis"] = is_counting(release.build_alone(probe.make({})))
     found["length"] = ask(probe.config, "max_position_embeddings")
     found["original"] = ask(probe.config, "original_max_position_embeddings")
-    if probe.switch:
+    found["needs_block"] = "rope_scaling" in probe.switch
+    if probe.switch and isinstance(next(iter(probe.switch.values())), str | bool):
         found["only_if"] = next(iter(probe.switch.items()))
-    elif probe.cls.from_dict({}) is not None:
+    elif not probe.switch:
         for key, value in (("alibi", True), ("position_embedding_type", "none"), ("use_mem_rope", False)):
             if key in probe.config.to_dict() and not probe.look({key: value}):
                 found["only_if"] = (key, ask(probe.config, key))
@@ -598,6 +637,7 @@ SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "
 SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
 SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
+SAME += ("refuses_type", "shared", "needs_block")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
 DEFAULTS |= {
@@ -608,9 +648,9 @@ DEFAULTS |= {
     "older_everywhere": False,
     "divides": False,
 }
-DEFAULTS |= dict.fromkeys(("strided", "short_only", "needs_window", "last_full", "one_axis"), False) | {
-    "factor_key": ""
-}
+DEFAULTS |= dict.fromkeys(
+    ("refuses_type", "needs_block", "strided", "short_only", "needs_window", "last_full", "one_axis"), False
+) | {"factor_key": ""}
 
 
 def main():
@@ -628,28 +668,44 @@ def main():
             if found["plain"]:
                 classes[model] = simplify(found)
     if not only:
-        write(classes, parts)
+        write(classes, parts, release.list_classes())
 
 
-def write(classes, parts):
-    """Write the table, one class on a line."""
+def write(classes, parts, names):
+    """Write the table; that of an older release with what differs from the newest.
+
+    Of classes that it could not be asked about, of all the `names` that there are, the newest is taken.
+    """
     head = {"stack": "transformers", "version": version("transformers"), "torch": version("torch").partition("+")[0]}
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
     head |= {"written by": "tests/reference/transformers/probe.py"}
+    newest = release_table.load(release_table.name_file(release_table.find_newest()))
+    if IS_OLD:
+        known = newest["classes"] | newest["parts"]
+        left = sorted(name for name in names if name in known and name not in classes | parts)
+        whole = {*newest["composites"]} - {*newest["classes"]}  # what was measured of these is a part's
+        classes = {name: found for name, found in classes.items() if name not in whole}
+        head |= {"beside": newest["version"], "unknown": ["rope_parameters"], "unmeasured": left}
+        classes |= {name: spell_layers(newest, newest["classes"][name]) for name in left if name in newest["classes"]}
+        parts |= {name: newest["parts"][name] for name in left if name in newest["parts"]}
     parts = {whole: part for whole, part in parts.items() if {one for one in part if isinstance(one, str)} & {*classes}}
-    types = sorted({name for found in classes.values() for name in found.get("layers", ())})
-    letters = {name: chr(ord("A") + index) for index, name in enumerate(types)}
+    letters = name_letters(classes, newest["letters"] if IS_OLD else {})
+    named = {name: letter for letter, name in letters.items()}
     for found in classes.values():
         if "layers" in found:
-            found["layers"] = "".join(letters[name] for name in found["layers"])
-    head["letters"] = {letter: name for name, letter in letters.items()}
-    text, named = json.dumps(head)[:-1], {"classes": classes, "parts": parts}
-    for name, found in named.items():
-        lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(found.items()))
-        text += f',\n"{name}": {{\n' + ",\n".join(lines) + "\n}"
-    path = FOLDER / f"transformers-{head['version']}.json"
-    path.write_text(f"{text}}}\n", encoding="utf-8")
-    print(f"{path.name}: {len(classes)} classes, {path.stat().st_size} bytes")
+            found["layers"] = "".join(named[name] for name in found["layers"])
+    release_table.save(head | {"letters": letters, "classes": classes, "parts": parts})
+
+
+def spell_layers(table, found):
+    """A class of a table with the types of its layers by name."""
+    return found | {key: [table["letters"][one] for one in found[key]] for key in ("layers",) if key in found}
+
+
+def name_letters(classes, known):
+    """A letter for each type of layer, those that are known first."""
+    types = sorted({name for found in classes.values() for name in found.get("layers", ())} - {*known.values()})
+    return known | {chr(ord("A") + len(known) + index): name for index, name in enumerate(types)}
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import re
 import sys
 from importlib.metadata import version
 
+import release_table
 import torch
 from real_modules import SMALL, Release, ask, be_patient, rank
 from transformers import DynamicCache
@@ -275,9 +276,7 @@ def main():
     classes = {cls.model_type: cls for cls in release.models if cls is not None and cls.model_type}
     classes |= release.list_classes()
     measured = {name: examine(release, classes[name]) for name in wanted or sorted(classes)}
-    path = pathlib.Path(path)
-    text = path.read_text(encoding="utf-8")
-    table, file = json.loads(text), FOLDER / f"query-scales-{version('transformers')}.json"
+    table, file = release_table.load(path), FOLDER / f"query-scales-{version('transformers')}.json"
     kept = {name: one for name, one in table.get("query_scales", {}).items() if wanted and name not in wanted}
     found = kept | {name: one for name, (one, _) in measured.items() if one}
     unknown = [name for name in table.get("scales_unknown", ()) if wanted and name not in wanted]
@@ -286,10 +285,7 @@ def main():
     frozen = [case for case in before if case["keys"]["model_type"] in kept]
     frozen += [case for _, cases in measured.values() for case in cases]
     frozen.sort(key=lambda case: case["keys"]["model_type"])
-    lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in sorted(found.items())]
-    start, end = text.split(',\n"query_scales": ')[0].split(',\n"composites": ')[0], text.index(',\n"composites": ')
-    added = ',\n"query_scales": {\n' + ",\n".join(lines) + '},\n"scales_unknown": ' + json.dumps(unknown)
-    path.write_text(start + added + text[end:], encoding="utf-8")
+    release_table.save(table | {"query_scales": found, "scales_unknown": unknown})
     file.write_text("[" + ",\n".join(map(json.dumps, frozen)) + "]\n", encoding="utf-8")
     print(f"{path.name}: {len(found)} classes multiply queries by a factor; of {len(unknown)} it is not known")
 

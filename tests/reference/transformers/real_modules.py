@@ -49,12 +49,18 @@ def be_patient(seconds):
 SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16, "vocab_size_per_layer_input": 32}
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
 SMALL |= {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "hidden_size_per_layer_input": 0}
-SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1)
+SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1) | {"vocabulary_map": {"<image>": 4}}
+#: Some classes have one for each layer.
+SMALL_SIZES = tuple(key for key, value in SMALL.items() if isinstance(value, int))
 #: Switches of classes that have a rotation only with them.
 SWITCHES = ({}, {"alibi": False}, {"position_embedding_type": "rope"}, {"position_embedding_type": "rotary"})
 SWITCHES = (*SWITCHES, {"position_embeddings_type": "rotary"}, {"use_mem_rope": True})
+#: Of releases 4 GraniteMoeHybrid is not built without types of layers, Phi4Multimodal not without its other parts, and
+#: Mllama not without a block.
+SWITCHES = (*SWITCHES, {"position_embedding_type": "rope", "layer_types": ["attention"] * 32})
+SWITCHES = (*SWITCHES, {"vision_config": {}, "audio_config": {}}, {"rope_scaling": {"rope_type": "default"}})
 #: Modules that have angles, by name.
-ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal")
+ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal|IdeficsEmbedding$")
 #: Models as other code imports them go before those with a head.
 ORDER = ("Model", "Encoder", "Decoder", "Transformer", "ForCausalLM")
 #: Seconds of processor time for a model; some widths make tables for whole waves of sound, and what takes longer
@@ -71,6 +77,7 @@ class Release:
 
     def __init__(self):
         self.models, self.rotary, self.beside, self.ways, self.alone = {}, {}, {}, {}, {}
+        self.switches = {}  # with what keys a class is rotary
         root = pathlib.Path(transformers.__file__).parent / "models"
         for path in sorted(root.glob("*/modeling_*.py")):
             if path.stem.startswith(("modeling_tf_", "modeling_flax_")):
@@ -108,19 +115,21 @@ class Release:
         """The same modules without their model where they take nothing but the configuration, which is quicker."""
         wanted = type(config)
         if wanted not in self.alone:
-            default = wanted.from_dict({})
-            _shrink(default)
-            before = default.to_dict()
-            modules = self.build(default)
-            simple = (
-                modules
-                and before == default.to_dict()
-                and len(BUILT) == len(GIVEN)
-                and all(_is_alone(*one, default) for one in GIVEN)
-            )
-            self.alone[wanted] = {path: type(one) for path, one in modules.items()} if simple else None
+            self.alone[wanted] = None
+            with contextlib.suppress(Exception):  # some are not built without a switch
+                self.alone[wanted] = self._find_alone(wanted)
         cls = self.alone[wanted]
         return self.build(config) if cls is None else {path: one(config) for path, one in cls.items()}
+
+    def _find_alone(self, wanted):
+        """The classes of the modules that take nothing but the configuration, where all do; else None."""
+        default = wanted.from_dict({})
+        _shrink(default)
+        before = default.to_dict()
+        modules = self.build(default)
+        is_simple = before == default.to_dict() and len(BUILT) == len(GIVEN)
+        is_simple = is_simple and modules and all(_is_alone(*one, default) for one in GIVEN)
+        return {path: type(one) for path, one in modules.items()} if is_simple else None
 
     def build(self, config):
         """The rotary modules that the model of a configuration has, by where they are; without a model, alone."""
@@ -153,6 +162,7 @@ class Release:
                         way(config)
                 except Exception:
                     continue
+                self.switches[wanted] = keys
                 if any(type(one) is Table or not hasattr(one, "inv_freq") or one.inv_freq.dim() == 1 for one in BUILT):
                     return way
         return None
@@ -178,7 +188,7 @@ def ask(config, key):
 def _shrink(config):
     for key, value in SMALL.items():
         with contextlib.suppress(Exception):  # strict classes refuse some
-            if hasattr(config, key):
+            if hasattr(config, key) and not (key in SMALL_SIZES and isinstance(getattr(config, key), list)):
                 setattr(config, key, value)
 
 
@@ -272,13 +282,21 @@ def list_rotations(modules, length=None):
             found["all"] = (_read_table(module), 1.0)
             continue
         names = [name for name, _ in module.named_buffers(recurse=False) if name.endswith("inv_freq")]
+        if not names and "seq_len" in inspect.signature(module.forward).parameters:  # Phimoe of releases 4
+            found["all"] = _run_to(module, length or 2)
         for name in [name for name in names if "original" not in name]:
-            label = name.removesuffix("inv_freq").rstrip("_") or _name_by_path(path)
+            label = name.removesuffix("inv_freq").rstrip("_") or name_by_path(path)
             if length is not None and hasattr(module, "rope_type"):
                 _ask_for(module, length, label if name != "inv_freq" else None)
             factor = getattr(module, name.replace("inv_freq", "attention_scaling"), 1.0)
             found.setdefault(label, (_order(module, getattr(module, name).float()), float(factor)))
     return found
+
+
+def _run_to(module, length):
+    """Frequencies and attention factor of a module that makes rows up to a length whenever it is run."""
+    cos, sin = (rows[1, : rows.shape[1] // 2].double() for rows in module(torch.zeros(1), seq_len=length))
+    return torch.atan2(sin, cos).float(), float(torch.hypot(sin, cos)[0])
 
 
 def _order(module, values):
@@ -318,11 +336,16 @@ def _read_table(module):
         rows = torch.zeros_like(rows, device="cpu")
     if hasattr(module, "create_weight"):  # RoFormer
         rows = module.create_weight()
+    elif hasattr(module, "_init_weight"):  # of releases 4
+        module.weight = nn.Parameter(torch.zeros(2, rows.shape[1]))
+        module._init_weight()
+        rows = module.weight.detach()
     return Table(rows).inv_freq
 
 
-def _name_by_path(path):
+def name_by_path(path):
     """Releases 4 have one module for each base, not one for each layer type."""
     if re.fullmatch(r"layers\.\d+\.attn\.rotary_emb", path):  # ModernBERT
         return ("full_attention", *("sliding_attention",) * 2)[int(path.split(".")[1]) % 3]
-    return "sliding_attention" if path.endswith("_local") else "all"
+    last = path.rpartition(".")[2]  # OLMo 3 has one for each type of layer
+    return "sliding_attention" if last.endswith("_local") else last if last.endswith("_attention") else "all"

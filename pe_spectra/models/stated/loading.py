@@ -55,7 +55,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     ['rope_scaling.rope_type']
     """
     own = load_table(REFUSALS)["classes"].get(known.part_model) if keys.release == NEWEST else None
-    found = [*_find_names(keys, known)]
+    found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:  # of an older release this is not measured
         found += _find_measured(keys, known, own)
     for key, why in dict.fromkeys(found):

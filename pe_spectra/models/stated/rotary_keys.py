@@ -82,7 +82,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     """
     report_refused(keys, known)
     check_keys(keys, known)
-    report_unshared(keys, known, _name_layers(keys, known))
+    if known.shared:
+        report_unshared(keys, known, _name_layers(keys, known))
     newer, older = read_blocks(keys, known)
     still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
     listed = _list_layer_types(keys, known)

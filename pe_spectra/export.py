@@ -217,7 +217,7 @@ def encode_kinds(found: Mapping[str, Exported], suffix: str) -> bytes:
 
     >>> from pe_spectra import Rope
     >>> kinds = {name: export_encoding(Rope(d=4, base=base), "frequencies") for name, base in (("a", 1e4), ("b", 1e6))}
-    >>> encode_kinds(kinds, ".safetensors")[8:].split(b'"')[1::2][3:5]
+    >>> encode_kinds(kinds, ".safetensors")[8:].split(b'"')[1::2][5:7]
     [b'a.frequencies', b'dtype']
     """
     arrays = {f"{name}.{one.what}": one.values for name, one in found.items()}

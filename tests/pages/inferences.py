@@ -132,6 +132,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/models/test_findings.py::test_an_attention_factor_is_compared_with_the_formula_where_there_is_one",
     ),
     "unknown-scaling": ("tests/models/test_provoked.py::test_provoked",),
+    "at places that were not trained": (
+        "tests/models/test_position_tables.py::test_what_comes_of_a_picture_with_more_patches_than_rows",
+    ),
     "dual-chunk": (
         "tests/models/test_dual_chunk.py::test_who_reads_it_is_what_was_searched",
         "tests/models/test_dual_chunk.py::test_where_distances_differ_within_the_context",

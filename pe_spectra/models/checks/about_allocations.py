@@ -29,7 +29,8 @@ def goes_by_allocation(layer: LayerAudit) -> bool:
     """Tell whether an implementation goes by the length that is allocated for these layers.
 
     >>> from pe_spectra.models.stated.statement import Configuration
-    >>> goes_by_allocation(LayerAudit(configuration=Configuration(path="", scheme="rotary")))
+    >>> stated = Configuration(path="config.json", scheme="rotary")
+    >>> goes_by_allocation(LayerAudit(configuration=stated, trained_length=None, served_length=None))
     False
     """
     return any(stack.goes_by_allocation(layer.statement) for stack in STACKS.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from pe_spectra.encodings.rope_scaling import Scaled
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, RotaryBlock
@@ -166,8 +168,13 @@ class Stack:
         reading = self.readings.get(scaling, Reading())
         for step in (*self.begin, reading.follow, *self.finish):
             step(found)
+        rope: Rope | None = None
+        computed: tuple[Iterable[SupportsFloat], SupportsFloat]
         # a step may have put another scaling in its place
-        rope, computed = _compute(found, reading if found.values["scaling"] == scaling else Reading())
+        if reading.formula is not None and found.values["scaling"] == scaling:
+            computed = reading.formula(found, _find_width(layer))
+        else:
+            rope, computed = _build_rope(**found.values)
         dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
         notes = tuple(found.notes)
         return make_rotation(
@@ -183,11 +190,10 @@ class Stack:
         )
 
 
-def _compute(found: Description, reading: Reading) -> tuple[Rope | None, tuple[Iterable[SupportsFloat], SupportsFloat]]:
-    """Compute frequencies and attention factor by the catalogue's `rope`, or by the formula of a reading."""
-    if reading.formula is not None:
-        return None, reading.formula(found, _find_width(found.layer))
-    rope = Rope(**found.values)
+@lru_cache(maxsize=64, typed=True)
+def _build_rope(**values: Any) -> tuple[Rope, tuple[F64, float]]:
+    """Build the catalogue's `rope`; kept, for several implementations read one file, and most read it alike."""
+    rope = Rope(**values)
     ladder = rope.frequencies()
     return rope, (ladder.values, ladder.amplitude)
 

@@ -18,7 +18,7 @@ from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, keep_known, split_names
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     SEVERAL_SCHEMES,
@@ -71,7 +71,7 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
     """
     if MARKS.keys() & config.keys() and is_axial(config):
         return read_axial(config, path)
-    whole = Keys(keep_known(config, release), path, release=release)
+    whole = Keys(config, path, release=release)
     found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
     found = replace(found, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Finding, Kind
-from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number
@@ -113,7 +113,8 @@ class Keys:
     ----------
     found : the object. path : the file, for messages.
     where : the keys that lead to the object, "text_config."; empty at the top.
-    findings : those of the whole file, which its objects share. release : of transformers, whose classes read it.
+    findings : those of the whole file, which its objects share.
+    release : of transformers, whose classes read it; blocks that none of them reads are left out.
     """
 
     def __init__(
@@ -124,7 +125,9 @@ class Keys:
         findings: list[Finding] | None = None,
         release: str = NEWEST,
     ) -> None:
-        self.found, self.path, self.where, self.release = found, path, where, release
+        unknown = () if release == NEWEST else load_table(release)["unknown"]
+        self.found = {key: value for key, value in found.items() if key not in unknown} if unknown else found
+        self.path, self.where, self.release = path, where, release
         self.findings: list[Finding] = [] if findings is None else findings
 
     @property

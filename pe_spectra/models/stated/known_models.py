@@ -178,22 +178,6 @@ def patch(whole: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def keep_known(config: Mapping[str, Any], release: str) -> Mapping[str, Any]:
-    """Return a configuration without the blocks of rotary keys that no class of a release reads, in its parts as well.
-
-    >>> keep_known({"head_dim": 64, "rope_parameters": {"rope_type": "default"}}, "4.57.6")
-    {'head_dim': 64}
-    """
-    unknown = load_table(release).get("unknown", ())
-    if not unknown:
-        return config
-    return {
-        key: keep_known(value, release) if isinstance(value, Mapping) else value
-        for key, value in config.items()
-        if key not in unknown
-    }
-
-
 class KnownPart(NamedTuple):
     """A part of a model of several: its model_type, and what it takes where its class takes something else."""
 

@@ -57,7 +57,13 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     own = load_table(REFUSALS)["classes"].get(known.part_model) if keys.release == NEWEST else None
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:  # of an older release this is not measured
-        found += _find_measured(keys, known, own)
+        found += _find_values(keys, own)
+        if isinstance(keys.found.get("layer_types"), list):
+            found += _find_layers(keys, own)
+        if own.get("odd") or own.get("odd_head") or known.divides:
+            found += _find_widths(keys, known, own)
+        if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
+            found += _find_in_blocks(keys, known, own)
     for key, why in dict.fromkeys(found):
         _report(keys, key, why, known.model)
 
@@ -88,18 +94,6 @@ def _find_names(keys: Keys, known: KnownModel) -> Iterator[_Refused]:
         yield "rope_scaling", "has type in place of rope_type"
     if known.needs_block and "rope_scaling" not in keys:
         yield "rope_scaling", "is not set"
-
-
-def _find_measured(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> list[_Refused]:
-    """What a table of refusals has of the class."""
-    found = [*_find_values(keys, own)]
-    if isinstance(keys.found.get("layer_types"), list):
-        found += _find_layers(keys, own)
-    if own.get("odd") or own.get("odd_head") or known.divides:
-        found += _find_widths(keys, known, own)
-    if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
-        found += _find_in_blocks(keys, known, own)
-    return found
 
 
 def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> None:

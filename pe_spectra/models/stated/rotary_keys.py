@@ -112,13 +112,13 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         name=one.name,
         head_dim=width,
         share=share,
-        share_beside=_read_share_beside(keys, known, newer),
+        share_beside=_read_share_beside(keys, known) if "" in newer else None,
         share_ignored=known.is_known and not known.reads_share and not known.width_key,
         strided=known.strided,
         blocks_ignored=not known.reads_blocks,
         refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
         layout=_read_layout(keys, known),
-        indexer_layout=_read_indexer(keys),
+        indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
@@ -270,9 +270,8 @@ def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"
     return known.layout if asked is None else "interleaved" if asked else "half"
 
 
-def _read_indexer(keys: Keys) -> str | None:
-    asked = keys.find_truth("indexer_rope_interleave")
-    return None if asked is None else LAYOUTS[asked]
+def _read_indexer(keys: Keys) -> str:
+    return LAYOUTS[keys.find_truth("indexer_rope_interleave") or False]
 
 
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:
@@ -316,7 +315,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     return (older,) if older.found and known.is_known and not known.is_layered else (nested, newer, older)
 
 
-def _read_share_beside(keys: Keys, known: KnownModel, newer: Blocks) -> float | None:
+def _read_share_beside(keys: Keys, known: KnownModel) -> float | None:
     """The share beside rope_parameters that has one as well, which goes before it; older releases read this one."""
-    inside = "" in newer and keys.find_object("rope_parameters").has_any(*SHARES)
+    inside = keys.find_object("rope_parameters").has_any(*SHARES)
     return keys.find_number(known.share_key) if inside and "qk_rope_head_dim" not in keys else None

@@ -11,7 +11,6 @@ and schemes.py have written what there are.
 
 import contextlib
 import json
-import pathlib
 import sys
 
 import release_table
@@ -84,9 +83,10 @@ def list_keys(value):
 def read_keys():
     """Of each model_type what its tables and schemes are written with."""
     found = {}
-    path = sys.argv[1].removesuffix(".json")
+    newest = release_table.name_file(release_table.find_newest())
     for suffix, name in (("tables", "tables"), ("schemes", "types")):
-        table = json.loads(pathlib.Path(f"{path}-{suffix}.json").read_text(encoding="utf-8"))
+        path = newest.with_name(f"{newest.stem}-{suffix}.json")
+        table = json.loads(path.read_text(encoding="utf-8"))
         for model, entry in table[name].items():
             found.setdefault(model, set()).update(list_keys(entry))
     return found
@@ -99,7 +99,19 @@ def main():
     for cls, parts in list_composites():
         with contextlib.suppress(Exception):
             found[cls.model_type] = measure_parts(cls, parts)
-    release_table.save(table | {"composites": {name: parts for name, parts in found.items() if parts}})
+    table |= {"composites": {name: parts for name, parts in found.items() if parts}}
+    release_table.save(add_parts(table) if "beside" in table else table)
+
+
+def add_parts(table):
+    """A table of an older release with the classes of parts that are no model_type of a file, taken from the newest."""
+    newest = release_table.load(release_table.name_file(table["beside"]))["classes"]
+    named = {part[0] for parts in table["composites"].values() for part in parts.values()}
+    left = {name: newest[name] for name in sorted(named) if name in newest and name not in table["classes"]}
+    return table | {
+        "classes": table["classes"] | left,
+        "unmeasured": sorted({*table["unmeasured"], *left}),
+    }
 
 
 if __name__ == "__main__":

@@ -134,7 +134,9 @@ class Run:
         if figure is not None and draw is not None:
             files[figure] = _render_figure(draw, figure.suffix, self.drawing)
         by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
-        messages = [*self.notes, *(f"note: {note}" for note in answer.notes if self.format != "json")]
+        # beside errors stderr has them alone; JSON has its notes inside
+        told = () if errors or self.format == "json" else answer.notes
+        messages = [*self.notes, *(f"note: {note}" for note in told)]
         messages += [f"wrote {path}{by_default if path == figure else ''}" for path in (figure, self.output) if path]
         then = then or answer.next_command
         if self.screen.hinted and 0 < len(then) <= _LONGEST_COMMAND:

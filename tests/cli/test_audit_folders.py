@@ -193,3 +193,11 @@ def test_a_thousand_audits_take_three_seconds_of_processor_time():
     )
     taken = [float(line) for line in done.stdout.split()]
     assert min(taken) <= 3.0 * pace, (taken, pace)
+
+
+def test_beside_errors_stderr_has_them_alone(cli, tmp_path):
+    (tmp_path / "small.json").write_text(SMALL)
+    done = cli("audit small.json missing.json --allocated 4096")
+    assert done.code == 2
+    assert done.err == "error: missing.json: no such file or folder\n"
+    assert "changes nothing here" in cli("audit small.json --allocated 4096").err

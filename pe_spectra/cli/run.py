@@ -135,8 +135,7 @@ class Run:
             files[figure] = _render_figure(draw, figure.suffix, self.drawing)
         by_default = "" if self.figure_asked else " (--no-figure leaves it out)"
         # beside errors stderr has them alone; JSON has its notes inside
-        told = () if errors or self.format == "json" else answer.notes
-        messages = [*self.notes, *(f"note: {note}" for note in told)]
+        messages = [*self.notes, *(f"note: {note}" for note in answer.notes if not errors and self.format != "json")]
         messages += [f"wrote {path}{by_default if path == figure else ''}" for path in (figure, self.output) if path]
         then = then or answer.next_command
         if self.screen.hinted and 0 < len(then) <= _LONGEST_COMMAND:

@@ -119,7 +119,7 @@ class Stack:
         if not is_gguf and configuration.format not in self.formats:
             return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
-            return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} has not got")
+            return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} lacks")
         try:
             if self.restate is not None and not is_gguf:
                 configuration, layer = self.restate(configuration, layer)

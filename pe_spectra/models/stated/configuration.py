@@ -46,6 +46,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Linear biases, unless the file says no.
 _ALIBI = ("bloom", "mpt")
+_ABOUT_ALIBI = frozenset({"alibi", "attn_config"})
 #: Learned biases by bucket of distance. mpnet takes 128 for the largest distance whatever the file says.
 _T5 = split_names("t5 mt5 umt5 longt5 pop2piano switch_transformers udop pix2struct_text_model mpnet")
 #: Sines and cosines that no table with a row for each stated position holds.
@@ -241,7 +242,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     """The scheme that keys or the class of a model ask for; None where neither is known to."""
     model, kind = known.model, keys.find_text(TYPE)
     says_rotary = kind in ("rotary", "rope")
-    if _asks_alibi(keys, model):
+    if kind == "alibi" or ((model in _ALIBI or _ABOUT_ALIBI & keys.found.keys()) and _asks_alibi(keys, model)):
         return "alibi"
     if model in _T5 or model in _SINUSOIDAL:
         return "t5" if model in _T5 else "sinusoidal"
@@ -271,9 +272,7 @@ def _opts_out(keys: Keys, key: str, value: str | bool) -> bool:
 
 def _asks_alibi(keys: Keys, model: str) -> bool:
     answers = [one.find_truth("alibi") for one in (keys, keys.find_object("attn_config"))]
-    if True in answers or keys.find_text(TYPE) == "alibi":
-        return True
-    return model in _ALIBI and False not in answers
+    return True in answers or (model in _ALIBI and False not in answers)
 
 
 def _explain_nothing(keys: Keys) -> str:

@@ -118,7 +118,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         blocks_ignored=not known.reads_blocks,
         refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
         layout=_read_layout(keys, known),
-        indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys else None,
+        indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys.found else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
@@ -203,7 +203,8 @@ def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
         if not all(flag in (0, 1) for flag in stated):
             keys.refuse("no_rope_layers", "a list of 0 (not turned) and 1 (turned) is accepted")
         return tuple(bool(stated[i % len(stated)]) for i in range(count))
-    every = keys.find_integer("no_rope_layer_interval") or known.nope_every
+    key = "no_rope_layer_interval"
+    every = (keys.find_integer(key) if key in keys.found else None) or known.nope_every
     return tuple(every is None or (i + 1) % every != 0 for i in range(count))
 
 
@@ -270,8 +271,9 @@ def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"
     return known.layout if asked is None else "interleaved" if asked else "half"
 
 
-def _read_indexer(keys: Keys) -> str:
-    return LAYOUTS[keys.find_truth("indexer_rope_interleave") or False]
+def _read_indexer(keys: Keys) -> str | None:
+    asked = keys.find_truth("indexer_rope_interleave")
+    return None if asked is None else LAYOUTS[asked]
 
 
 def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[float, str]:

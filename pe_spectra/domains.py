@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
 from pe_spectra.numbers import Accepts, quote
+from pe_spectra.records import dataclass
 
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}))?)?")
 _DURATION = re.compile(r"([0-9]+)([a-z]+)")

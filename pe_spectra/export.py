@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePath
 from typing import Any
@@ -26,6 +26,7 @@ from pe_spectra.encodings.codes import find_codes, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
 

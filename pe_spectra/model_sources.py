@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.

@@ -10,12 +10,13 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, SupportsFloat, SupportsIndex, TypeVar
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
+from pe_spectra.records import dataclass
 
 _Number = TypeVar("_Number", int, float)
 _Read = TypeVar("_Read")

@@ -9,7 +9,7 @@ of quantities, docstrings and every other face read these declarations and nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, field, fields
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
@@ -26,6 +26,7 @@ from pe_spectra.faces import (
     write_markdown,
     write_short,
 )
+from pe_spectra.records import dataclass
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
@@ -36,7 +37,7 @@ _HINTS: dict[tuple[type, str], Any] = {}
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Quantity:
     """What one key of an answer is.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from pe_spectra.exact import F64, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
 from pe_spectra.vocabulary import AXES

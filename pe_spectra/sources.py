@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
 from pe_spectra.numbers import suggest
+from pe_spectra.records import dataclass
 from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, split_list
 from pe_spectra.spectrum.gram import settle_grid
 

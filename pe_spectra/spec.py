@@ -7,11 +7,12 @@ Read in this order: `name` or `name:key=value,..` is an encoding of the catalogu
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.records import dataclass
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pe_spectra.answers.agreements import TableDiffBody
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, gather_notes
@@ -12,6 +11,7 @@ from pe_spectra.answers.differences import DiffBody
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.models.comparison.divergence import Diff, Unknown
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import LEVELS, RANKS
 from pe_spectra.wording import count, join
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, gather_notes
 from pe_spectra.faces import Cell
 from pe_spectra.models.comparison.table_diff import TableDiff
 from pe_spectra.models.stacks.conformance import REFERENCE, ConformanceRow
 from pe_spectra.quantities import Result, quantity, tabulate
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 VERDICTS = Verdicts({"stacks-agree": "ok", "stacks-differ": "warning", "reference-refuses": "warning"})

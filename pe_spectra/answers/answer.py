@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from itertools import chain, repeat
 from operator import itemgetter
@@ -15,6 +15,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.faces import Columns
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.quantities import Document, Result, quantity, tabulate
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import LEVELS, Level
 from pe_spectra.wording import join
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -19,6 +18,7 @@ from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import AuditedPair
 from pe_spectra.models.stacks.allocation import say_unused
 from pe_spectra.quantities import list_column_names, quantity, tabulate
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS, Level
 
 #: What a terminal shows of several models; all columns in a pipe, in CSV and with --full.

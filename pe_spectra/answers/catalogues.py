@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, propose
@@ -15,6 +15,7 @@ from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
 from pe_spectra.findings import CODE_PATTERN, Kind
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import FAMILIES, WEIGHTS
 from pe_spectra.wording import count, join
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 
 from pe_spectra.answers.answer import (
     MOST_DRAWN,
@@ -22,6 +21,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
 from pe_spectra.quantities import derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.kernels import describe_average
 from pe_spectra.vocabulary import OUTCOMES

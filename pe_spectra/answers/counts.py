@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.answers.captions import place_below
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import LowBinCount
 from pe_spectra.wording import percent
 

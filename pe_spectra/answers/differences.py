@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.faces import Cell
 from pe_spectra.models.comparison.divergence import BREAKS, Diff, Difference, LayerDiff, Unknown
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import Result, quantity, tabulate
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts({"same": "ok", "same-as-known": "ok", "undecided": "note", "differs": "warning", "breaks": "error"})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pe_spectra.answers.answer import (
@@ -24,6 +23,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import OUTCOMES
 from pe_spectra.wording import capitalise, count, count_digits, join, write_with_error
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pe_spectra.answers.answer import Answer, Body, Verdicts
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import RELEASES, STACKS, Stack
 from pe_spectra.models.stated.statement import LAYOUTS, Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 VERDICTS = Verdicts({"stacks": "ok"})

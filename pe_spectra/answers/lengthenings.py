@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from pe_spectra.answers.answer import Answer, Body, Later, Verdict, Verdicts
 from pe_spectra.encodings.rope_scaling import SCALINGS
@@ -12,6 +11,7 @@ from pe_spectra.models.lengths.plans import Plan
 from pe_spectra.models.lengths.proposals import Bound
 from pe_spectra.models.rotation import TOLERANCE
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts({"all-phases-seen": "ok", "unseen-phases": "note", "smallest-base": "ok", "base-not-found": "note"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from pe_spectra.inspection.portrait import Portrait
 from pe_spectra.inspection.resize import Resized
 from pe_spectra.inspection.row_findings import RowKind, order_findings
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.vocabulary import RESIZE_METHODS, Level
 from pe_spectra.wording import count, join, percent, shorten

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faces import Cell
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.reconstruction import PositionReconstruction, Reconstruction
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
 from pe_spectra.vocabulary import BOUNDARIES
 from pe_spectra.wording import capitalise, count, join

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.wording import capitalise, count, join, write_at_most
 

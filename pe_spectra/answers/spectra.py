@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, agree, group_facts
@@ -21,6 +20,7 @@ from pe_spectra.answers.captions import (
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, count_low_frequencies
 from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.kernels import SOURCES, describe_average

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pe_spectra.answers.answer import Answer, Body, Verdicts
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 VERDICTS = Verdicts({"sweep-done": "ok", "points-refused": "warning"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from types import MappingProxyType, ModuleType
@@ -20,6 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.numbers import Choice, suggest
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, WEIGHTS, Grade, Weight
 
 __all__ = ["GradedClaim", "find_disagreements", "find_judges", "grade_claims", "list_claims", "read_sources"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import Grade, Weight
 
 #: The rule, for every statement of every text.

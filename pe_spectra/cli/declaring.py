@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
 
 from typer.core import TyperArgument, TyperOption
 
 from pe_spectra.numbers import Accepts, Choice, parse_list
+from pe_spectra.records import dataclass
 
 #: The options of a command that answers with data.
 DATA = "format json output full"
 
 
-@dataclass(frozen=True)
 class Option:
     """What is typed and said of one option, or of an argument.
 
@@ -33,23 +32,24 @@ class Option:
     flag : its long spelling; empty for an argument.
     """
 
-    typed: str
-    metavar: str
-    help: str
-    reads: Accepts[Any] | None = None
-    several: bool = False
-    words: Sequence[str] | Callable[[str], Sequence[str]] = ()
-    default: str | None = None
-    usual: str | None = None
-    required: bool = False
-    name: str = field(init=False)
-    flag: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        words = self.typed.split()
-        object.__setattr__(self, "name", words[0].lstrip("-").replace("-", "_"))
-        object.__setattr__(self, "usual", self.usual or self.default)
-        object.__setattr__(self, "flag", max((word for word in words if word.startswith("-")), key=len, default=""))
+    def __init__(
+        self,
+        typed: str,
+        metavar: str,
+        told: str,
+        reads: Accepts[Any] | None = None,
+        *,
+        several: bool = False,
+        words: Sequence[str] | Callable[[str], Sequence[str]] = (),
+        default: str | None = None,
+        usual: str | None = None,
+        required: bool = False,
+    ) -> None:
+        self.typed, self.metavar, self.help, self.reads, self.several = typed, metavar, told, reads, several
+        self.words, self.default, self.usual, self.required = words, default, usual or default, required
+        parts = typed.split()
+        self.name = parts[0].lstrip("-").replace("-", "_")
+        self.flag = max((part for part in parts if part.startswith("-")), key=len, default="")
 
     @property
     def is_flag(self) -> bool:

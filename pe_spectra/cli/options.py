@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pe_spectra import limits
 from pe_spectra.cli.declaring import Option
@@ -52,7 +51,7 @@ _WIDTH = IntegerRange(minimum=limits.MIN_WIDTH, maximum=limits.MAX_WIDTH)
 #: wavelength of the fastest pair, 2 pi.
 _CONTEXT = IntegerRange(minimum=1, maximum=limits.MAX_MODEL_LENGTH)
 _TURNED = IntegerRange(minimum=8, maximum=limits.MAX_MODEL_LENGTH)
-_SPEC = Option("spec", "SPEC", "an encoding, or a file with a table", words=ENCODING_NAMES)
+_SPEC = "an encoding, or a file with a table"
 _REQUIRED = "exit 1 unless it holds"
 
 #: Every option and argument by a name of its own; behind a colon, what tells it from others that are typed alike.
@@ -65,8 +64,8 @@ OPTIONS: Mapping[str, Option] = {
         several=True,
         words=ENCODING_NAMES,
     ),
-    "spec": replace(_SPEC, required=True),
-    "spec:optional": _SPEC,
+    "spec": Option("spec", "SPEC", _SPEC, words=ENCODING_NAMES, required=True),
+    "spec:optional": Option("spec", "SPEC", _SPEC, words=ENCODING_NAMES),
     "specs": Option("specs", "[SPEC]...", "encodings, or files with tables", several=True, words=ENCODING_NAMES),
     "name": Option("name", "[NAME|SPEC]", "one encoding", words=ENCODING_NAMES),
     "claim": Option("claim", "[ID]", "one statement, in full", words="pe_spectra.claims:list_claims"),

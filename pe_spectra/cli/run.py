@@ -8,13 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.records import dataclass
 from pe_spectra.spec import FileSpec, parse_spec, split_list
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
 from pe_spectra.wording import Typed, compose_command

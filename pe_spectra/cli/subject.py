@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from pe_spectra.limits import (
     MAX_POSITION,
 )
 from pe_spectra.numbers import RealRange, parse_list, quote
+from pe_spectra.records import dataclass
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding

@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.limits import MAX_LIST, MAX_POINTS
 from pe_spectra.numbers import Choice, quote
+from pe_spectra.records import dataclass
 
 if TYPE_CHECKING:
     from pe_spectra.answers.sweeps import Sweep

@@ -12,10 +12,10 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from pe_spectra.errors import FileError
+from pe_spectra.records import dataclass
 
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer, Drawing

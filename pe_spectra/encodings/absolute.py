@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
@@ -19,6 +18,7 @@ from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.records import dataclass
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
 

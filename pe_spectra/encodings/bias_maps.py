@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -18,6 +17,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 #: Width of FIRE's network as published.
 _FIRE_HIDDEN = 32

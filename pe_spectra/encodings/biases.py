@@ -5,7 +5,6 @@ Lags are query minus key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import ClassVar, final
@@ -20,6 +19,7 @@ from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, stack_words, sum_cosines
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.records import dataclass
 
 #: Terms up to which a sum of cosines less its first value is computed without cancellation.
 _EXACT_TERMS = 1 << 20

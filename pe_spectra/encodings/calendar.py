@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -17,6 +16,7 @@ from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos_of_turns
 from pe_spectra.numbers import Choice, IntegerRange, ListOf
+from pe_spectra.records import dataclass
 
 #: Fields, finest first: how many values each takes, its first value, its seconds (0: by the calendar), and the
 #: seconds after which it repeats, months and years as the mean of 400 Gregorian years (146097 days).

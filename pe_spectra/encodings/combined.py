@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -18,6 +17,7 @@ from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.records import dataclass
 
 _MIXED = {"mode": ("mix",)}
 #: Widest mix: its layer is a full matrix.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, compute_ratio, sin_cos
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 NO_TABLE = {"values": (None,)}
 TABLE = Parameter(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, final
 
@@ -16,6 +15,7 @@ from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, compute_ratio, ladder_words, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.records import dataclass
 
 #: What is added to the number of rows or columns before it divides.
 _EPSILON = Decimal("1e-6")

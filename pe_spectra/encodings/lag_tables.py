@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, final
 
@@ -19,6 +18,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.records import dataclass
 
 
 @final

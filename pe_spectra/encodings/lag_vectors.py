@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ClassVar, final
 
@@ -20,6 +19,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, ladder_words, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.records import dataclass
 
 _BUCKETS, _MAX_DISTANCE, _WIDTH = 256, 512, 64
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -18,6 +17,7 @@ from pe_spectra.errors import QUOTED_CHARACTERS, InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 
 def start_generator(seed: int) -> np.random.Generator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, replace
+from dataclasses import Field, field, replace
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -14,6 +14,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, YesNo
+from pe_spectra.records import dataclass
 
 _DECLARED = "parameter"
 

@@ -7,7 +7,6 @@ An encoding offers those views that it truly has. A diagnostic asks for the one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
@@ -28,6 +27,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, find_largest
 from pe_spectra.limits import DEFAULT_LENGTH
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")

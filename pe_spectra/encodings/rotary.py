@@ -7,7 +7,6 @@ no list of frequencies along a line.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +25,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.records import dataclass
 
 #: Entries of a table of decaying cosines that is held at a time.
 _TERMS = 1 << 20

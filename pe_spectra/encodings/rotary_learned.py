@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import ClassVar, final
 
@@ -13,6 +13,7 @@ from pe_spectra.encodings.pairs import compute_geometric_words, explain_aliasing
 from pe_spectra.encodings.parameters import GivenArray, parameter
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.exact import F64, compute_ratio
+from pe_spectra.records import dataclass
 
 _ROPE = {one.name: one for one in Rope.accepts}
 _WIDTH = replace(_ROPE["d"], default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -19,6 +18,7 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import CONTEXT, F64, TWO_PI, sin_cos, stack_words
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_RHO
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 #: Widest head of mixed sinusoids: its matrices hold d/2 times d/4 numbers each.
 _MAX_MIXED_WIDTH = 1 << 12

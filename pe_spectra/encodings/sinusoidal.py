@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +27,7 @@ from pe_spectra.exact import (
 )
 from pe_spectra.limits import MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 _OFFSET = Parameter(
     default=0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -17,6 +16,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import DEFAULT_LENGTH, MAX_LENGTH, MAX_POSITION
 from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.records import dataclass
 
 #: Branches of a path that are written out.
 _WRITTEN_BRANCHES = 12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import ClassVar, final
@@ -26,6 +26,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, compute_ratio, sin_cos, stack_words
 from pe_spectra.limits import MIN_WIDTH
 from pe_spectra.numbers import RealRange
+from pe_spectra.records import dataclass
 
 _DRAWN = {"values": (None,)}
 _TABLE = Parameter(

@@ -8,8 +8,6 @@ columns, and the others get nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pe_spectra.encodings import Encoding
@@ -21,6 +19,7 @@ from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.sources import build_encodings
 from pe_spectra.spec import NamedSpec, parse_spec
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal, TypeAlias, cast
 
 from pe_spectra.errors import InputError
 from pe_spectra.experiment.arms import HEADS, WIDTH, has_norm, name_arm
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import NORMS, TASKS
 
 Norm: TypeAlias = Literal["own", "matched"]

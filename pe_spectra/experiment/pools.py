@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from concurrent.futures.process import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
@@ -27,6 +26,7 @@ from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.files.writer import HeldInterrupts
 from pe_spectra.limits import MAX_WORKERS, THREAD_VARIABLES
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.records import dataclass
 
 _Task = TypeVar("_Task")
 _Value = TypeVar("_Value")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import as_file
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from pe_spectra.experiment.trial import TrialResult
 from pe_spectra.faces import Cell
 from pe_spectra.files.ledger import KEY, Ledger, read_ledger
 from pe_spectra.quantities import find_hint
+from pe_spectra.records import dataclass
 from pe_spectra.study import lines
 
 #: What training needs, an extra of the package.

@@ -6,8 +6,6 @@ reaches the scores that are published as the best (Kim et al. 2022, arXiv 2109.0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,6 +13,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 
 _SHARE = RealRange(minimum=0, maximum=1)
 

@@ -11,7 +11,6 @@ most 1/2 + 1/6 of the windows are judged rightly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from pe_spectra.exact import F64
 from pe_spectra.experiment.streams import SPLITS, start_stream
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import TASKS
 
 F32: TypeAlias = NDArray[np.float32]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from pe_spectra.experiment.streams import draw_encoding_seed
 from pe_spectra.experiment.tasks import draw_windows
 from pe_spectra.experiment.training import LabelledWindows, judge_windows, train_network
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import ENTRIES, NORMS, TASKS
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from pe_spectra.files.datasets.recorded import Cases, CaseSet, RecordedSet, Reco
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 PARTS = ("training", "validation", "test")

@@ -8,7 +8,7 @@ words (`describe_position`) name them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -28,6 +28,7 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_DIRECT_WORK
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: JSON Schema of texts, which may be empty.
 LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}

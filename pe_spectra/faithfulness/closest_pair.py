@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.exact import F64, I64, find_largest, two_product, two_sum
+from pe_spectra.records import dataclass
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK = 512

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 from pe_spectra.encodings import Encoding, HasTable
@@ -12,6 +11,7 @@ from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.records import dataclass
 
 #: Encodings whose codes are stored numbers.
 _GIVEN = (Learned, Shaw, T5, Erpe)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pe_spectra.encodings import Dft, Encoding, HasTable
@@ -11,6 +9,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.limits import MAX_RANK_WORK
+from pe_spectra.records import dataclass
 
 #: float64 cannot see larger condition numbers: the smallest singular value drowns in rounding.
 LARGEST_CONDITION = 1e15

@@ -9,7 +9,6 @@ are one point here (`collisions` counts them): a pair of points stands for as ma
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
 
 RADIUS = RealRange(minimum=1e-300, maximum=1e300)

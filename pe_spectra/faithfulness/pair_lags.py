@@ -10,12 +10,12 @@ adds a square to D(tau)**2, so that a sum over some is a lower bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from pe_spectra.exact import F64, I64, find_largest, sin_cos, sum_cosines, two_product
 from pe_spectra.faithfulness.closest_pair import ClosestPair
+from pe_spectra.records import dataclass
 
 #: Up to this many terms every lag is computed without cancellation, not only those near the minimum.
 _EXACT_CURVE = 1 << 21

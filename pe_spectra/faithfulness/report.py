@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
 
@@ -26,6 +26,7 @@ from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.reconstruction import reconstruct_positions
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.kernels import check_length
@@ -273,8 +274,7 @@ def _decide(
         return None, certificate
     if separation is None or separation.smallest is None:
         pairs = f"a search among all pairs of {table.length} vectors"
-        text = f"{certificate.text}, and {pairs} is beyond the budget or float64"
-        return None, replace(certificate, text=text)
+        return None, replace(certificate, text=f"{certificate.text}, and {pairs} is beyond the budget or float64")
     found = _certify_distance(separation.smallest, table.distance_error)
     return found.kind == "separation" or None, found
 

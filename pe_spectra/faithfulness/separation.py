@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,7 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
 from pe_spectra.limits import MAX_CURVE, MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import compute_gram_kernel
 
 #: Differences of a normalised kernel below this are none.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from pe_spectra.models.lengths.methods import ContextReport, compare_methods
 from pe_spectra.precision.rounding_report import PrecisionReport
 from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum, compute_lag_window_spectrum, compute_spectrum
 from pe_spectra.vocabulary import RECIPE_TITLES
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 ACCEPTED_TYPES = "float16, bfloat16, float32, float64 and integers are accepted"

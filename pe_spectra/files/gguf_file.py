@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +30,7 @@ from pe_spectra.limits import (
     MAX_GGUF_WORDS,
     MAX_TENSORS,
 )
+from pe_spectra.records import dataclass
 
 GGUF_MAGIC = b"GGUF"
 #: A value of a header. Lists of numbers are lists, as those of JSON are.

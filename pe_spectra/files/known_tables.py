@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from pe_spectra.errors import shorten
+from pe_spectra.records import dataclass
 
 Kind = Literal["positions", "buckets", "offsets"]
 

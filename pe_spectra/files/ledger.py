@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from pe_spectra.files.places import check_writable
 from pe_spectra.files.reading import RefusedError, naming, open_regular, read_bytes
 from pe_spectra.files.writer import HeldInterrupts
 from pe_spectra.limits import MAX_TEXT_TABLE_BYTES
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: How the first line begins; JSON follows.

@@ -13,7 +13,6 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
 from pe_spectra.files.json_toml import parse_object, read_json
 from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular, read_bytes, with_label
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_FOLDERS
+from pe_spectra.records import dataclass
 
 Kind = Literal["config.json", "params.json", "gguf", "table"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pe_spectra.errors import InputError
 from pe_spectra.files.reading import RefusedError, describe_kind, naming, with_label
+from pe_spectra.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

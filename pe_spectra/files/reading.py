@@ -11,11 +11,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from pe_spectra.errors import FileError, PeSpectraError
+from pe_spectra.records import dataclass
 
 _CHUNK = 1 << 20
 _REASONS = {

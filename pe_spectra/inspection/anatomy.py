@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import pairwise
 
@@ -33,6 +33,7 @@ from pe_spectra.inspection.structure import (
     find_tail,
 )
 from pe_spectra.inspection.traces import Resizing, find_resizing
+from pe_spectra.records import dataclass
 
 #: Tables whose largest number has a power of two between these are not scaled.
 _LEAST_EXPONENT, _MOST_EXPONENT = -200, 330

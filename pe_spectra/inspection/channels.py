@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.periods import FEWEST_ROWS, choose_padding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 
 Layout = Literal["interleaved", "concatenated", "tensor2tensor"]
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "concatenated", "tensor2tensor")

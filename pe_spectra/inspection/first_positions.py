@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import count_digits, find_columns, label_columns, list_free, vary
 from pe_spectra.inspection.formula_fits import FormulaFit, choose_rows
 from pe_spectra.limits import MAX_LENGTH
+from pe_spectra.records import dataclass
 
 C128 = NDArray[np.complex128]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from pe_spectra.inspection.candidates import list_free, multiply, vary
 from pe_spectra.inspection.rounding import Rounding
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import STORED_TYPES
+from pe_spectra.records import dataclass
 
 #: Rows on which a candidate is fitted.
 _FITTED = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.series import Mask
 from pe_spectra.inspection.turning import Turning, list_fitted
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: Chance that a table without a formula is taken for one.
 _CHANCE = 1e-3

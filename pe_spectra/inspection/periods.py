@@ -11,7 +11,6 @@ has two-dimensional frequencies and no trend in reading order, so the end of a l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from pe_spectra.inspection.sinusoids import (
     subtract_waves,
 )
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: Sinusoids that are looked for, and periods that an answer names and its figure labels.
 MAX_PERIODS, NAMED_PERIODS = 12, 6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from pe_spectra.metrics.measures import centre
 from pe_spectra.metrics.resolution import measure_ranks
 from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import (
     GridSpectrum,
     Kernel,

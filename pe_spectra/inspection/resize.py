@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_INSPECTED_NUMBERS, MAX_LENGT
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum, compute_spectrum, list_axes
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import AXES, CORNER_METHODS, RESIZE_METHODS

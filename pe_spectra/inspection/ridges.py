@@ -7,7 +7,6 @@ of an eighth of the rows it is one peak, which moves from window to window: a ri
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.backgrounds import LEAST_RATIO
 from pe_spectra.inspection.peaks import compute_periodogram
 from pe_spectra.inspection.series import Mask
+from pe_spectra.records import dataclass
 
 #: Rows of a window: this part of the table; windows that are shorter follow nothing.
 _PART, _SHORTEST = 8, 16

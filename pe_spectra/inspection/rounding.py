@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.precision.dtypes import STORED_TYPES, NumberType, find_stored_type, round_to
+from pe_spectra.records import dataclass
 
 #: Numbers in which levels are looked for, and columns by which what is rounded off is measured.
 _SAMPLED, _FEW_COLUMNS = 1 << 18, 64

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.quantities import quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS, Level
 from pe_spectra.wording import capitalise, join
 

@@ -7,13 +7,13 @@ little more memory than itself.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.inspection.series import Mask
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 
 #: Below this norm squares may have lost digits.
 _FAINT = 1e-140

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -18,6 +17,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.outliers import breaks_off
 from pe_spectra.inspection.rows import RowSignals, compute_cosine, compute_cosines, compute_mean_row
 from pe_spectra.inspection.series import Mask, measure_spread
+from pe_spectra.records import dataclass
 
 Kind = Literal["noise", "zero"]
 #: Special rows in front that are looked for: CLS, BOS, padding.

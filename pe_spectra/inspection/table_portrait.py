@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -27,6 +27,7 @@ from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 
 PREFIX = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 OFFSET = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
@@ -23,6 +23,7 @@ from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolutio
 from pe_spectra.metrics.kernel_shape import PeriodMatch, measure_periods
 from pe_spectra.metrics.measures import Measure, Metric, Metrics, check_table, metric, or_reason, rescale
 from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum, compute_gram_kernel, measure_toeplitz_share
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK_TOGETHER
 from pe_spectra.metrics import TOO_LARGE, Resolution, Views, measure_ladder_resolution
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import (
     Spectrum,
     choose_bandwidth,

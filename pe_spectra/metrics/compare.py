@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from pe_spectra.metrics.common_ground import (
     normalise_kernel,
 )
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum, estimate_kernel
 from pe_spectra.spectrum.kernels import LENGTH
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES

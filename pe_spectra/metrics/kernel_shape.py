@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +14,7 @@ from pe_spectra.faithfulness.separation import find_sidelobe
 from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
 from pe_spectra.metrics.order import measure_kernel_monotonicity, metric_of_order
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: A peak of a kernel's spectrum counts from this share of the largest.
 _SMALLEST_PEAK = 0.01

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,6 +15,7 @@ from pe_spectra.metrics.measures import (
     metric,
     narrow,
 )
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: Shifts that are tried, as far as they are at most an eighth of the length.

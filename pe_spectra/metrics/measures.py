@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
@@ -15,6 +15,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 from pe_spectra.quantities import DECLARED, Quantity, Result
+from pe_spectra.records import dataclass
 
 #: Multiplications that matrix products may cost: they run several times faster than a decomposition.
 MAX_PRODUCT_WORK = 4 * MAX_RANK_WORK
@@ -26,7 +27,7 @@ _BLOCK = 1 << 20
 _LARGEST_EXPONENT = 200
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric(Quantity):
     """A quantity by which encodings are compared; its text is a definition in one line.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from pe_spectra.metrics.measures import (
     or_reason,
     rescale,
 )
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -26,6 +25,7 @@ from pe_spectra.metrics.measures import (
     take_first_off,
     triangulate,
 )
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: Position s is held out in fold s mod 5.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from pe_spectra.metrics.measures import (
     rescale,
     triangulate,
 )
+from pe_spectra.records import dataclass
 
 _Exponents = NDArray[np.intc]
 _STABLE, _ENTROPY = "Rudelson & Vershynin 2007", "Roy & Vetterli 2007"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from pe_spectra.models.stated.statement import (
     RotaryBlock,
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_frequencies
 from pe_spectra.vocabulary import RANKS, Level
 

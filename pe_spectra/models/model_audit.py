@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.stated.statement import FORMATS, SCHEMES, SIZES, Configuration
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 
 #: Of an encoding that is not rotary: its parameters, with what each is.
 _PARAMETERS = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: What stands in the place of a description where there is nothing to describe.
 NONE = "none"

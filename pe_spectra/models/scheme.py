@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from pe_spectra.models.stacks import STACKS, Refusal, Stack
 from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
+from pe_spectra.records import dataclass
 
 #: Whose reading is the answer, by the format of a file: the newest major release of the library that it is made for.
 ANSWERING: Mapping[str, Stack] = {

@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from matplotlib.colors import to_rgb
 
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import RealRange
+from pe_spectra.records import dataclass
 
 #: Dots per inch of a bitmap.
 RESOLUTION = 200.0

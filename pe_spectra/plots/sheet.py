@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,6 +30,7 @@ from pe_spectra.plots.style import (
     shorten_text,
     wrap_text,
 )
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import FIGURE_SUFFIXES
 
 #: Inches of white right of a panel that has neither a colour bar nor words there.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.vocabulary import RECIPES as RECIPE_NAMES
 

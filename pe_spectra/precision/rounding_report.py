@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.temporal import Sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
 from pe_spectra.quantities import ReadOnly, Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import DOMAINS, DTYPES, RECIPES, STAGES
 from pe_spectra.wording import count
 

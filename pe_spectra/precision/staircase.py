@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,13 @@ from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
 from pe_spectra.precision.phase_bounds import bound_phase_errors
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage
 from pe_spectra.precision.waves import Front, Waves, cast_positions, find_waves
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import COMMON_DTYPES, COMMON_RECIPES
 
 #: Standard deviation of a token's embedding.
 SPREAD = RealRange(minimum=1e-6, maximum=1e6)
 DEFAULT_SPREAD = 1.0
-_START = IntegerRange(minimum=0, maximum=MAX_POSITION)
 
 
 def measure_precision(
@@ -71,7 +71,7 @@ def measure_precision(
     ('positions', 513, (256, 257))
     """
     check_encoding(encoding)
-    start = _START.check(start_position, "start_position")
+    start = IntegerRange(minimum=0, maximum=MAX_POSITION).check(start_position, "start_position")
     size = _check_places(encoding, length, start)
     kinds = tuple(dict.fromkeys(DTYPE.check(name, "dtype") for name in dtypes))
     spread = SPREAD.check(embedding, "embedding")

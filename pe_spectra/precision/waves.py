@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.exact import F64, I64, sum_cosines, two_product
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
+from pe_spectra.records import dataclass
 
 #: Positions at which columns that were put together are held against the encoding's own table.
 _PROBES = (0, 1, 2, 3, 7, 100, 1001)

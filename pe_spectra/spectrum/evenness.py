@@ -9,10 +9,10 @@ and so where they look crowded, as a wide kernel fills the first bins from above
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 from pe_spectra.exact import F64
+from pe_spectra.records import dataclass
 
 #: From this share of the largest on the smallest weight is nearly the same. The weights of d columns of noise at
 #: bandwidth b have a standard deviation of 1/sqrt(2 sqrt(pi) b d): those of 128 columns at half a bin, 0.067, stay

@@ -8,7 +8,6 @@ source: a factor never underflows, however small the sum is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
 
 #: Below this many pairs of point and source every pair is computed, with exponents as pairs of doubles.

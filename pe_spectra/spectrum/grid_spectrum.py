@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +10,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_omega, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.density import BANDWIDTH, normalise
 from pe_spectra.spectrum.kernels import Kernel, describe_kernel, estimate_grid_kernel
 from pe_spectra.spectrum.lag_window import GRID_BANDWIDTH

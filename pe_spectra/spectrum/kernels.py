@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from pe_spectra.exact import F64, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, count_grid_pairs, measure_toeplitz_share
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_LENGTH)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from operator import attrgetter
@@ -15,6 +14,7 @@ from pe_spectra.exact import CONTEXT, TWO_PI, to_words
 from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.record import Spectrum
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)

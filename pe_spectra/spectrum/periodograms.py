@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from pe_spectra.fourier import compute_omega
 from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES, MAX_WIDTH
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH, normalise
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.record import Spectrum

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
@@ -14,6 +13,7 @@ from pe_spectra.encodings.temporal import list_frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded
 from pe_spectra.spectrum.gaussian_sums import is_direct
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES

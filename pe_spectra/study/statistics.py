@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: Up to so many pairs all signs are tried (4,096 of them); beyond, so many are drawn.
 EXACT_PAIRS = 12

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain, pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ from pe_spectra.files.csv_table import ONE_NUMBER, split_cells, split_lines
 from pe_spectra.files.datasets.recorded import RISING_OR_NOT, RecordedSet, Recording
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join, write_time
 
 _ETT = ("date", "HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pe_spectra.exact import F64, I64
 from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
 
 #: The classes of a set in which anomalies are marked, in the order of their numbers.
 NORMAL_OR_NOT = ("normal", "anomalous")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from pe_spectra.files.datasets.server_machines import check_anomalies
 from pe_spectra.files.reading import RefusedError, RegularFile, naming, open_regular
 from pe_spectra.files.tables import read_array
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 _TABLE = "labeled_anomalies.csv"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from pe_spectra.files.csv_table import NUMBER, ONE_NUMBER, split_lines
 from pe_spectra.files.datasets.recorded import Cases, CaseSet
 from pe_spectra.files.reading import RefusedError, RegularFile, naming, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count, join
 
 _SERIES = re.compile(rf"{NUMBER}(?:,{NUMBER})*+")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from pe_spectra.exact import F64
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: A phase that is off by more than this breaks a port, in rad.
 BREAKS = math.pi / 8

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.numbers import find_shortest
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: Relative differences from which on a factor is easier to read than a percentage.

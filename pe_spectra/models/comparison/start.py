@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import EXACT
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.records import dataclass
 
 #: Errors of a side's frequencies that its formula may be off by.
 _ROUNDINGS = 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -23,6 +23,7 @@ from pe_spectra.models.dumps.dump import ROUNDOFF
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import find_stored_type
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 #: Tables in float64 that were computed in two ways differ by this much.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.precision.dtypes import STORED_TYPES
+from pe_spectra.records import dataclass
 
 #: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
 ROUNDOFF: Mapping[str, float] = MappingProxyType({name: kind.roundoff for name, kind in STORED_TYPES.items()})

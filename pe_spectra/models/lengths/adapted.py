@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 _OPEN: Mapping[str, object] = {**OPEN_OBJECT, "propertyNames": {"pattern": "^."}}
 

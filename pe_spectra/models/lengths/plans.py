@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from pe_spectra.encodings.rotary import Rope
@@ -16,6 +16,7 @@ from pe_spectra.models.lengths.starting import check_ladder, check_range, choose
 from pe_spectra.models.stacks import STACKS, Stack
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 from pe_spectra.wording import join, write_number
 
 Outcome = Literal["nothing-needed", "lengthened", "trained-with-scaling", "not-written", "not-read"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Literal, NamedTuple, get_args
 
@@ -19,6 +18,7 @@ from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_RHO
 from pe_spectra.models.lengths.cosine_sums import MAX_SEARCHED, search_base
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 Unit = Literal["base", "positions", "channels"]
 Options = Mapping[str, float | int | bool]

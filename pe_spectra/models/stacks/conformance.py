@@ -6,7 +6,7 @@ one example of each scaling.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -24,6 +24,7 @@ from pe_spectra.models.stated.statement import (
     state_served,
 )
 from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
 
 #: The stack that the others are compared with.
 REFERENCE = "transformers-5"

@@ -8,7 +8,6 @@ the catalogue's encoding `rope`, or with a formula of the stack's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -21,6 +20,7 @@ from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.records import dataclass
 
 #: Parameters that are a rotation's own and no options of its scaling.
 _OWN = ("d", "base", "layout", "scaling")

@@ -7,7 +7,7 @@ release takes the base from a key that another does not know.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ import numpy as np
 from pe_spectra.exact import F64
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_CONTEXT
+from pe_spectra.records import dataclass
 
 #: The releases of transformers that were measured, the newest of each major one.
 NEWEST, OLDER = "5.24.0", "4.57.6"

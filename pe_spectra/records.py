@@ -1,0 +1,160 @@
+"""Frozen records: the `dataclass` of the standard library, made in a small part of its time.
+
+That one writes and compiles six methods for each frozen class; of 52 classes, as a spectrum needed, this was
+a third of what a command took beside its libraries. Here they are compiled once for all classes, and look at the fields
+when they are called. All else is the standard library's: `field`, `fields`, `replace`, defaults, `__post_init__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from dataclasses import dataclass as _declare
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:  # to a type checker it is the one that it stands for
+    from dataclasses import dataclass
+else:
+
+    def dataclass(*, frozen, kw_only=False, eq=True):
+        """Make frozen records of a class, as `dataclasses.dataclass` does with the same arguments.
+
+        Raises
+        ------
+        TypeError : records that can be changed; `dataclasses.dataclass` makes those.
+
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Edge:
+        ...     value: float
+        ...     unit: str = "rad"
+        >>> Edge(value=0.5), Edge(value=0.5) == Edge(value=0.5, unit="rad")
+        (Edge(value=0.5, unit='rad'), True)
+        """
+        if not frozen:
+            raise TypeError("records are frozen")
+        return lambda cls: _make_record(cls, kw_only=kw_only, eq=eq)
+
+
+def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library works out a signature for it
+    _find_fields(cls, kw_only)
+    found = fields(cls)
+    own = {name for name, value in vars(cls).items() if value is not None}  # with __eq__ alone, __hash__ is None
+    methods: dict[str, Any] = {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete, "__repr__": _write}
+    if "__init__" not in own:
+        methods |= {"__init__": _take(cls, found), "__signature__": _Signature()}
+    if eq:
+        methods |= _compare_by([one.name for one in found if one.compare])
+    for name, method in methods.items():
+        if name not in own:
+            setattr(cls, name, method)
+    return cls
+
+
+def _find_fields(cls: type[Any], kw_only: bool) -> None:
+    """Let the standard library find the fields, its own and those of the classes that it is built on.
+
+    It compiles two methods more for what it is told is frozen, and builds only on what is as frozen. So it is told that
+    nothing is, and afterwards that all are: classes that it makes itself may be built on records.
+    """
+    bases = [vars(one)["__dataclass_params__"] for one in cls.__mro__[1:] if "__dataclass_params__" in vars(one)]
+    for one in bases:
+        one.frozen = False
+    try:
+        _declare(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    finally:
+        for one in (*bases, cls.__dataclass_params__):
+            one.frozen = True
+
+
+def _take(cls: type[Any], found: Sequence[Field[Any]]) -> Callable[..., None]:
+    """Make the method that takes the fields."""
+    taken = [one for one in found if one.init]
+    usual = {one.name: one.default for one in taken}
+    factories = [(one.name, one.default_factory) for one in taken if one.default_factory is not MISSING]
+    required = usual.keys() - {one.name for one in taken if _has_default(one)}
+    goes_on = hasattr(cls, "__post_init__")
+
+    def init(self: Any, /, *placed: Any, **given: Any) -> None:
+        if placed or not required <= given.keys() <= usual.keys():
+            given = _bind(type(self), placed, given)
+        held = self.__dict__
+        held.update(usual)
+        held.update(given)
+        for name, make in factories:
+            if name not in given:
+                held[name] = make()
+        if goes_on:
+            self.__post_init__()
+
+    return init
+
+
+def _has_default(one: Field[Any]) -> bool:
+    return one.default is not MISSING or one.default_factory is not MISSING
+
+
+def _bind(cls: type[Any], placed: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the values that are given by place; who makes many of a record names them, which is quicker.
+
+    Raises
+    ------
+    TypeError : a value is missing, or one is given that has no field.
+    """
+    try:
+        return dict(cls.__signature__.bind(*placed, **given).arguments)
+    except TypeError as error:
+        raise TypeError(f"{cls.__name__}: {error}") from None
+
+
+class _Signature:
+    """What `inspect.signature` tells of a record: its fields, worked out when it is asked for."""
+
+    def __get__(self, _: object, cls: type[Any]) -> Any:
+        from inspect import Parameter, Signature
+
+        taken = [one for one in fields(cls) if one.init]
+        kinds = {one.name: Parameter.KEYWORD_ONLY if one.kw_only else Parameter.POSITIONAL_OR_KEYWORD for one in taken}
+        usual = {one.name: _show_default(one) if _has_default(one) else Parameter.empty for one in taken}
+        return Signature(
+            [Parameter(one.name, kinds[one.name], default=usual[one.name], annotation=one.type) for one in taken],
+            return_annotation=None,
+        )
+
+
+def _show_default(one: Field[Any]) -> Any:
+    return one.default_factory if one.default is MISSING else one.default
+
+
+def _compare_by(names: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """Make the methods that compare two records of a class by these fields, and give their hash."""
+    # of two names or more it gives a tuple, as is compared
+    read: Callable[[Any], Any] = (
+        attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, name) for name in names)
+    )
+
+    def equals(self: Any, other: object) -> Any:
+        return read(self) == read(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def get_hash(self: Any) -> int:
+        return hash(read(self))
+
+    return {"__eq__": equals, "__hash__": get_hash}
+
+
+@recursive_repr()
+def _write(self: Any) -> str:
+    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _refuse_to_set(_: object, name: str, _value: object) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(_: object, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")

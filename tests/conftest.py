@@ -50,7 +50,7 @@ class Finished:
 @functools.cache
 def describe_once():
     """The program with all its commands; to describe them takes as long as a short answer."""
-    from pe_spectra.cli.program import build_command
+    from pe_spectra.cli.declared import build_command
 
     return build_command()
 
@@ -68,7 +68,7 @@ def cli(monkeypatch, capfd, tmp_path):
     # answers say nothing of what is installed beside the program
     monkeypatch.setattr("pe_spectra.cli.installed.find_version", lambda _: None)
     described = describe_once()
-    monkeypatch.setattr("pe_spectra.cli.program.build_command", lambda: described)
+    monkeypatch.setattr("pe_spectra.cli.declared.build_command", lambda: described)
 
     def run(line, *more, **environment):
         with monkeypatch.context() as patch:

@@ -10,11 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-from collections.abc import Callable, Mapping
 from typing import Any
-
-from typer.core import TyperGroup
 
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.errors import InputError
@@ -26,80 +22,6 @@ _NUMERIC = re.compile(r"-[0-9.]")
 _NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
 #: What a variable may set a flag to.
 _SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
-#: On narrower terminals the help of an option stands below its name.
-_NARROW = 60
-#: Columns before the second line of a placeholder.
-_DEEPER = 6
-
-
-class PaperGroup(TyperGroup):
-    """The program, or a family of commands: suggests the nearest command for one that does not exist."""
-
-    commands: Any  # a mapping: Typer would change what it holds, if it were asked to
-    families: Mapping[str, Callable[[], Any]] = {}  # what makes a group, or a command
-
-    def every(self) -> dict[str, Any]:
-        """Return every command by its full name, those of families, too."""
-        found = dict(self.commands)
-        for family, make in self.families.items():
-            inner = group.every() if isinstance(group := make(), PaperGroup) else {"": group}
-            found |= {f"{family} {name}".rstrip(): command for name, command in inner.items()}
-        return found
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """List the words that may come next."""
-        return [*super().list_commands(ctx), *self.families]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse unknown options of the program in our own words."""
-        first = args[0] if args else "--help"
-        if not ctx.resilient_parsing and first.startswith("-") and first != "--":
-            known = sorted({name for p in self.get_params(ctx) for name in p.opts})
-            if first.partition("=")[0] not in known:
-                raise InputError("no such option", first, f"accepted: {', '.join(known)}, or a command first")
-        return super().parse_args(ctx, args or ["--help"])
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of that name.
-
-        Raises
-        ------
-        InputError : there is none; the message has the nearest name and all there are.
-        """
-        found = self.families[cmd_name]() if cmd_name in self.families else super().get_command(ctx, cmd_name)
-        if found is None and not ctx.resilient_parsing:
-            names = self.list_commands(ctx)
-            accepted = f"{suggest(cmd_name, names)}accepted: {', '.join(names)}"
-            raise InputError("no such command", cmd_name or "''", accepted)
-        return found
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, also on a narrow terminal."""
-        fit_terminal(formatter)
-        super().format_help(ctx, formatter)
-
-
-def fit_terminal(formatter: Any) -> None:
-    """Let help be written for a narrow terminal, too, and break placeholders that are too long for a line."""
-    columns = shutil.get_terminal_size((80, 24)).columns
-    write_list, settings = formatter.write_dl, {}
-    if columns < _NARROW:
-        formatter.width, settings = max(columns, 30), {"col_max": 4}
-
-    def write_fitted(rows: Any, **_: object) -> None:
-        write_list([(_break_members(name, formatter.width - _DEEPER), text) for name, text in rows], **settings)
-
-    formatter.write_dl = write_fitted
-
-
-def _break_members(name: str, width: int) -> str:
-    """Continue a placeholder of many words, `a|b|c`, on lines of its own where one is too short for it."""
-    lines = [""]
-    for part in re.split(r"(?<=\|)", name):
-        if lines[-1] and len(lines[-1] + part) > width:
-            lines.append("")
-        lines[-1] += part
-    return ("\n" + " " * _DEEPER).join(lines)
 
 
 def _list_members(option: Any) -> tuple[str, ...]:
@@ -120,7 +42,7 @@ def _is_spec(text: str) -> bool:
 class Rewriter:
     """Writes the arguments of a command as Typer reads them.
 
-    >>> from pe_spectra.cli.commands import Commands
+    >>> from pe_spectra.cli.declared import Commands
     >>> command = Commands()["reconstruct"]
     >>> Rewriter(command, command.context_class(command)).rewrite(["--s", "5", "40"])
     ['--s=5', '--s=40']

@@ -26,9 +26,7 @@ def audit(
     fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
-    """What positional encoding a model's configuration really gives, and what is wrong with it.
-
-    The frequency of every pair, how many periods each completes in training and at inference, and
+    """The frequency of every pair, how many periods each completes in training and at inference, and
     findings, each with its numbers and what to do. No weights and no framework are needed. A folder
     without a configuration stands for all models below it.
     """

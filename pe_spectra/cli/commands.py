@@ -1,41 +1,43 @@
-"""Every command, once: what it takes, where it draws, examples; and how one is run within the shared options."""
+"""Every command, once: what it is for, what it takes, where it draws, and examples. It loads nothing of Typer."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
-from functools import cache, partial
-from importlib import import_module
-from inspect import getdoc
-from typing import Any
+from collections.abc import Mapping
 
-from typer.core import TyperCommand
+from pe_spectra.records import dataclass
 
-from pe_spectra.cli.arguments import PaperGroup, Rewriter, fit_terminal
-from pe_spectra.cli.declaring import Declaration
-from pe_spectra.cli.options import OPTIONS
-from pe_spectra.cli.run import Outcome, prepare_run, refuse_overwriting
-from pe_spectra.cli.settings import add_notes, load_settings, note_unknown_variables
-from pe_spectra.cli.subject import Subject
-from pe_spectra.errors import FileError, InputError
-
-#: What commands share: those that draw, all.
-_FIGURE = "figure no_figure style width height dpi no_title no_caption"
-_TEXT = "quiet color settings"
-#: Options and arguments that may name a file to read.
-_MAY_NAME_FILES = (
-    *("encoding", "spec", "specs", "name", "positions", "config", "configs", "sides"),
-    *("settings", "arms", "over", "results"),
-)
-#: Options that exclude each other: where one was set closer to the command line, it wins.
-_RIVALS = (("json", "form"), ("figure", "no_figure"), ("resume", "no_resume"))
-_RANKS = {"COMMANDLINE": 3, "ENVIRONMENT": 2, "DEFAULT_MAP": 1}
+#: The options of a command that answers with data.
+DATA = "format json output full"
 #: Words that several commands share as their first.
 FAMILIES: Mapping[str, str] = {"experiment": "Does an encoding matter to a network that learns?"}
+#: What writes a file that grows, beside the families.
+GROWING = ("sweep",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """What is declared of a command.
+
+    Attributes
+    ----------
+    summary : what it is for, in a sentence, which its help begins with; the docstring of its function goes on.
+    module : where that function stands, by its name. takes : its own options and arguments, in the order of its help.
+    examples : command lines that `--help` shows; the tests run them.
+    data : the options for data that it has. figure : where it draws unless told otherwise; None for
+        one that never does.
+    """
+
+    summary: str
+    module: str
+    takes: str = ""
+    examples: tuple[str, ...]
+    data: str = DATA
+    figure: str | None = None
+
 
 COMMANDS: Mapping[str, Declaration] = {
     "spectrum": Declaration(
+        summary="Frequency weights of an encoding (Eq. 15, Fig. 1).",
         module="paper",
         takes="encoding d rho rows start step positions length:averaged grid bandwidth boundary",
         figure="figures/spectrum.png",
@@ -45,41 +47,50 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "reconstruct": Declaration(
+        summary="What a single position looks like through an encoding (Algorithm 1, Fig. 2).",
         module="paper",
         takes="encoding d rho rows start step length:averaged s grid bandwidth boundary window_free",
         figure="figures/reconstruction.png",
         examples=("pe-spectra reconstruct --s 5 40 75", "pe-spectra reconstruct --s 40 --bandwidth 0.25 1 4 16 64"),
     ),
     "faithfulness": Declaration(
+        summary="Does every position have its own vector (Definition 1), and how far apart are they?",
         module="paper",
         takes="encoding d rho rows start step length:together positions limit within require",
         figure="",
         examples=("pe-spectra faithfulness --length 80", "pe-spectra faithfulness -e dft:d=256 --length 300"),
     ),
     "count-low-bin": Declaration(
+        summary="How many frequencies lie below the first DFT frequency (Eq. 16).",
         module="paper",
         takes="encoding d:several rho:several length:edge",
         figure="",
         examples=("pe-spectra count-low-bin --d 256 512 --rho 10000", "pe-spectra count-low-bin --d 128 --length 4096"),
     ),
     "figures": Declaration(
+        summary="Regenerate the paper's figures and ours, each with its numbers.",
         module="listings",
         takes="check output:folder grid:figures",
         data="full",
         examples=("pe-spectra figures --output figures", "pe-spectra figures --check"),
     ),
     "claims": Declaration(
+        summary="Grade every statement of the paper that can be checked.",
         module="listings",
         takes="claim source check",
         examples=("pe-spectra claims fig2-width-30", "pe-spectra claims --source paper --check --json"),
     ),
-    "schema": Declaration(module="listings", data="", examples=("pe-spectra schema",)),
+    "schema": Declaration(
+        summary="Print the JSON Schema of the answers.", module="listings", data="", examples=("pe-spectra schema",)
+    ),
     "encodings": Declaration(
+        summary="The catalogue: every encoding with its formula, parameters, source and pitfalls.",
         module="listings",
         takes="name",
         examples=("pe-spectra encodings", "pe-spectra encodings rope", "pe-spectra encodings --json"),
     ),
     "export": Declaration(
+        summary="Export the table, frequencies, kernel, bias, or cosines and sines of an encoding.",
         module="exporting",
         takes="d rho length rows positions start step spec output:array what resize:export method align_corners",
         data="",
@@ -90,6 +101,8 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "compare": Declaration(
+        summary="Encodings side by side: every metric that needs no model, sorted by relative separation or another "
+        "column.",
         module="inspecting",
         takes="d rho rows positions start step length:all specs all sort periods require:metric",
         figure="",
@@ -99,12 +112,14 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "inspect": Declaration(
+        summary="The portrait of one encoding or checkpoint table: what is in it, and its known problems.",
         module="inspecting",
         takes="d rho rows positions start step length spec:optional resize method align_corners fail_on explain",
         figure="",
         examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
     ),
     "audit": Declaration(
+        summary="What positional encoding a model's configuration really gives, and what is wrong with it.",
         module="auditing",
         takes="configs trained:audit served:audit allocated fail_on explain:completed",
         figure="",
@@ -115,6 +130,7 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "diff": Declaration(
+        summary="What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.",
         module="diff",
         takes="sides stack all_stacks trained served allocated check:found strict",
         examples=(
@@ -123,8 +139,13 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra diff --all-stacks config.json",
         ),
     ),
-    "stacks": Declaration(module="listings", examples=("pe-spectra stacks", "pe-spectra stacks --json")),
+    "stacks": Declaration(
+        summary="Every implementation that --stack takes, with its releases: version, date, how it is known.",
+        module="listings",
+        examples=("pe-spectra stacks", "pe-spectra stacks --json"),
+    ),
     "context": Declaration(
+        summary="What each way to lengthen a context would do to a rotary model, side by side.",
         module="lengthening",
         takes="config d:head base trained:context target stack:one write",
         figure="",
@@ -135,6 +156,7 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "precision": Declaration(
+        summary="What finite precision leaves of an encoding, stage by stage.",
         module="inspecting",
         takes="d rho length start_position positions rows spec dtype recipe embedding require:codes",
         figure="",
@@ -145,6 +167,7 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "experiment run": Declaration(
+        summary="Train the same small network with one encoding after another.",
         module="experimenting",
         takes="tasks arms norms seeds lengths workers quick output:results resume no_resume",
         data="format json full",
@@ -155,17 +178,27 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "experiment report": Declaration(
-        module="reporting", takes="results by_number", figure="", examples=("pe-spectra experiment report results.csv",)
+        summary="What an experiment showed, from the file that experiment run wrote; without a file, the study.",
+        module="reporting",
+        takes="results by_number",
+        figure="",
+        examples=("pe-spectra experiment report results.csv",),
     ),
     "experiment check": Declaration(
-        module="reporting", takes="results runs seed", examples=("pe-spectra experiment check results.csv --runs 3",)
+        summary="Are the results those that come out? Of the file that experiment run wrote; without a file, of the "
+        "study.",
+        module="reporting",
+        takes="results runs seed",
+        examples=("pe-spectra experiment check results.csv --runs 3",),
     ),
     "experiment data": Declaration(
+        summary="Train the same small network on a data set of yours, with one encoding after another.",
         module="reporting",
         takes="data label arms norms seeds length:window stride quick",
         examples=("pe-spectra experiment data --data table:pump.csv --label state=broken --arms sinusoidal dft",),
     ),
     "sweep": Declaration(
+        summary="Answer a command at every point of a grid.",
         module="sweeping",
         takes="command over grid:sweep workers output:sweep",
         data="format json full",
@@ -175,150 +208,3 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
 }
-#: What writes a file that grows, beside the families.
-_GROWING = ("sweep",)
-
-
-class DeclaredCommand(TyperCommand):
-    """A command as it is declared; its function gets a checked run, its subject if it has one, and its own options."""
-
-    def __init__(self, name: str) -> None:
-        declared = COMMANDS[name]
-        function = getattr(import_module(f"pe_spectra.cli.{declared.module}"), re.sub("[- ]", "_", name))
-        shared = [*declared.data.split(), *(_FIGURE.split() if declared.figure is not None else ()), *_TEXT.split()]
-        options = [OPTIONS[key] for key in (*declared.takes.split(), *shared)]
-        settings = {"settings": {"is_eager": True, "callback": load_settings}}
-        super().__init__(
-            name,
-            params=[option.build(name, **settings.get(option.name, {})) for option in options],
-            help=getdoc(function),
-            epilog="\n".join(("\b", "Examples:", *(f"  {example}" for example in declared.examples))),
-            # empty under python -OO, which strips docstrings
-            short_help=(getdoc(function) or "").partition("\n")[0],
-            rich_markup_mode=None,
-        )
-        self._function: Callable[..., Outcome] = function
-        self._options = options
-        self._own = len(options) - len(shared)
-        self._figure = declared.figure or ""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, also on a narrow terminal."""
-        fit_terminal(formatter)
-        super().format_help(ctx, formatter)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Rewrite the arguments, then let Typer parse them; completion sees them as they were typed."""
-        return super().parse_args(ctx, args if ctx.resilient_parsing else Rewriter(self, ctx).rewrite(list(args)))
-
-    def invoke(self, ctx: Any) -> Outcome:
-        """Check the shared options, run the function, and say where a value that it refuses came from."""
-        typed: dict[str, Any] = dict(ctx.params)
-        notes = () if typed["quiet"] else note_unknown_variables(ctx)
-        try:
-            _settle_rivals(typed, ctx)
-            values = {option.name: option.read(typed[option.name]) for option in self._options}
-            own = {option.name: values.pop(option.name) for option in self._options[: self._own]}
-            values.pop("settings")
-            run = prepare_run(default_figure=self._figure, typed=self._list_typed(typed), **values)
-            figure = "--figure" if run.figure_asked else "the figure"
-            written = {"--output": run.output or own.get("output"), figure: run.figure, "--write": own.get("write")}
-            if any(written.values()):
-                texts = [typed[name] for name in _MAY_NAME_FILES if typed.get(name)]
-                refuse_overwriting(written, [t for one in texts for t in ([one] if isinstance(one, str) else one)])
-            outcome = self._function(run, **_join_subject(own))
-        except (InputError, FileError) as error:
-            raise add_notes(_name_origin(error, ctx), notes) from error
-        return replace(outcome, messages=(*notes, *outcome.messages))
-
-    def _list_typed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Its own options as they were typed, None for those that say what is so without them.
-
-        What a width and a base are without an option is that of the default encodings alone.
-        """
-        typed: dict[str, Any] = {}
-        for option in self._options[: self._own]:
-            if option.flag:
-                value, is_open = values[option.name], option.name in ("d", "rho") and values.get("encoding")
-                is_usual = not is_open and value in (option.usual, (option.usual,))
-                typed[option.name] = None if is_usual else value or None
-        return typed
-
-
-class Commands(Mapping[str, DeclaredCommand]):
-    """The commands by their names, or those of a family by their second words; each made when it is asked for.
-
-    >>> list(Commands("experiment"))
-    ['run', 'report', 'check', 'data']
-    """
-
-    def __init__(self, family: str = "") -> None:
-        self._family = family
-
-    def __iter__(self) -> Iterator[str]:
-        for name in COMMANDS:
-            family, _, last = name.rpartition(" ")
-            if family == self._family and name not in _GROWING:
-                yield last
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-    def __getitem__(self, name: str) -> DeclaredCommand:
-        if " " in name:
-            raise KeyError(name)
-        return _make_command(f"{self._family} {name}".lstrip())
-
-
-def _make_family(name: str) -> PaperGroup:
-    group = PaperGroup(name=name, help=FAMILIES[name], short_help=FAMILIES[name], rich_markup_mode=None)
-    group.commands = Commands(name)
-    return group
-
-
-_make_command = cache(DeclaredCommand)
-#: What else the first word may be, a family of commands or one that fills a file: what makes it.
-OTHERS: Mapping[str, Callable[[], Any]] = {
-    **{name: partial(_make_family, name) for name in FAMILIES},
-    **{name: partial(_make_command, name) for name in _GROWING},
-}
-
-
-def _join_subject(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Join what names and places encodings in one value, where a command takes encodings."""
-    naming = next((name for name in ("encoding", "spec", "specs") if name in values), None)
-    if naming is None:
-        return dict(values)
-    named = values[naming]
-    inner = {field.name: values[field.name] for field in fields(Subject) if field.name in values}
-    inner["encoding"] = [named] if isinstance(named, str) else named
-    subject = Subject(label="--encoding" if naming == "encoding" else "SPEC", **inner)
-    return {"subject": subject, **{name: value for name, value in values.items() if name not in (*inner, naming)}}
-
-
-def _settle_rivals(values: dict[str, Any], ctx: Any) -> None:
-    for names in _RIVALS:
-        if all(values.get(name) for name in names):
-            ranks = [_RANKS.get(getattr(ctx.get_parameter_source(name), "name", ""), 0) for name in names]
-            if ranks[0] != ranks[1]:
-                loser = names[ranks[0] > ranks[1]]
-                values[loser] = False if values[loser] is True else None
-
-
-def _name_origin(error: InputError | FileError, ctx: Any) -> InputError | FileError:
-    """Where a value came from a variable or a settings file, say so in place of the option's name."""
-    file = ctx.params.get("settings")
-    for parameter in ctx.command.params:
-        option = max(parameter.opts, key=len)
-        source = getattr(ctx.get_parameter_source(parameter.name), "name", "")
-        if not option.startswith("-") or source not in ("ENVIRONMENT", "DEFAULT_MAP"):
-            continue
-        key = parameter.envvar if source == "ENVIRONMENT" else option.lstrip("-")
-        if isinstance(error, FileError):
-            if f"({option})" in error.reason:
-                origin = key if source == "ENVIRONMENT" else f"{key} in {file}"
-                return FileError(error.path, error.reason.replace(f"({option})", f"({origin})"))
-        elif re.match(rf"{option}(?![a-z-])", error.what):
-            text = f"{key}{str(error)[len(option) :]}"
-            return InputError(text) if source == "ENVIRONMENT" else FileError(file, text)
-    return error

@@ -1,4 +1,4 @@
-"""What is declared of an option, and of a command."""
+"""What is declared of an option, or of an argument, and what Typer makes of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from typing import Any
 from typer.core import TyperArgument, TyperOption
 
 from pe_spectra.numbers import Accepts, Choice, parse_list
-from pe_spectra.records import dataclass
-
-#: The options of a command that answers with data.
-DATA = "format json output full"
 
 
 class Option:
@@ -92,22 +88,3 @@ class Option:
             found = resolve_name(words)
             words = found() if callable(found) else found
         return [one for one in words if one.startswith(word)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
-    """What is declared of a command.
-
-    Attributes
-    ----------
-    module : where the function of its name stands. takes : its own options and arguments, in the order of its help.
-    examples : command lines that `--help` shows; the tests run them.
-    data : the options for data that it has. figure : where it draws unless told otherwise; None for
-        one that never does.
-    """
-
-    module: str
-    takes: str = ""
-    examples: tuple[str, ...]
-    data: str = DATA
-    figure: str | None = None

@@ -33,9 +33,7 @@ def diff(
     check: bool,
     strict: bool,
 ) -> Outcome:
-    """What a port must get right, part by part: base, scaling, width, layout, attention, offset, type.
-
-    A and B are configurations, or what a port really computes: a dump of its frequencies or of its
+    """A and B are configurations, or what a port really computes: a dump of its frequencies or of its
     cosines and sines. Rows are the parts that differ; with --full the pairs. Of several files A is
     compared with each of the others, or with --stack each is read in two ways. Tables of positions are
     compared row by row; on either side a SPEC may stand for the table of a formula.

@@ -49,9 +49,7 @@ def experiment_run(
     resume: bool,
     no_resume: bool,
 ) -> Outcome:
-    """Train the same small network with one encoding after another.
-
-    Every task x arm x norm x length x seed is a trial, and a line of FILE as soon as it is done:
+    """Every task x arm x norm x length x seed is a trial, and a line of FILE as soon as it is done:
     what was interrupted goes on where it was. The answer is a table of mean accuracies; --figure draws all.
     """
     place = _read_place(output, resume=resume, no_resume=no_resume)

@@ -32,9 +32,7 @@ def export(
     method: str,
     align_corners: bool,
 ) -> Outcome:
-    """Export the table, frequencies, kernel, bias, or cosines and sines of an encoding.
-
-    A table has a row for each position, a kernel or bias one for each lag and a column for each
+    """A table has a row for each position, a kernel or bias one for each lag and a column for each
     head, frequencies a row each (frequency, mass, phase). `diff` reads frequencies and cos-sin, as
     of a model's config.json, which --length serves; in .npz or .safetensors of every kind of layers,
     named. With --resize the table is interpolated, and special rows before the positions are kept.

@@ -36,9 +36,7 @@ def compare(
     periods: str | None,
     require: Sequence[str] | None,
 ) -> Outcome:
-    """Encodings side by side: every metric that needs no model, sorted by relative separation or another column.
-
-    Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
+    """Spectrum, kernel, invariance, ranks, separation, resolution, probes and extrapolation, each with
     its definition. With --step and --periods lags are times.
     """
     from pe_spectra.answers.answer import gather_notes
@@ -94,9 +92,7 @@ def inspect(
     fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
-    """The portrait of one encoding or checkpoint table: what is in it, and its known problems.
-
-    Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
+    """Norms, special and duplicate rows, seams, untrained tails, dominant periods, traces of
     interpolation; findings in sentences, each with its number and rows.
     """  # fmt: skip
     from pe_spectra.answers.portraits import answer_portrait
@@ -235,9 +231,7 @@ def precision(
     embedding: float,
     require: Sequence[str] | None,
 ) -> Outcome:
-    """What finite precision leaves of an encoding, stage by stage.
-
-    Positions, frequencies, phases, sines and cosines, the code, and its sum with a token's embedding:
+    """Positions, frequencies, phases, sines and cosines, the code, and its sum with a token's embedding:
     how many positions are still distinct after each, the first that are not, phase errors, channels
     that no longer change, and the smallest separation in units in the last place.
     """

@@ -35,9 +35,7 @@ def context(
     stack: str | None,
     write: str | None,
 ) -> Outcome:
-    """What each way to lengthen a context would do to a rotary model, side by side.
-
-    Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
+    """Linear, NTK, dynamic, YaRN, Llama 3 and larger bases: pairs that would have out-of-range phases (not
     covered in training), what is kept, and the bases that the literature proposes. With a CONFIG also which
     way is recommended, what training it needs, and the configuration, audited. Without CONFIG, --base and
     --trained: which base for this context.

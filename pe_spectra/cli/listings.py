@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
-    """Regenerate the paper's figures and ours, each with its numbers.
-
-    Every figure is written as .png and .svg beside a .csv of exactly the numbers drawn. --check
+    """Every figure is written as .png and .svg beside a .csv of exactly the numbers drawn. --check
     recomputes them and compares with those files instead.
     """
     place = _read_directory(output)
@@ -41,9 +39,7 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
 
 
 def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outcome:
-    """Grade every statement of the paper that can be checked.
-
-    Each with its place, the printed value, ours, a verdict, why, and the command that shows it;
+    """Each with its place, the printed value, ours, a verdict, why, and the command that shows it;
     with an ID, that one in full. --check exits 1 when a computed verdict is not the recorded one.
     """
     from pe_spectra.answers.catalogues import answer_claim, answer_claims
@@ -60,10 +56,7 @@ def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outc
 
 
 def schema(_: Run) -> Outcome:
-    """Print the JSON Schema of the answers.
-
-    Every document that --json prints is valid under it; what each field means stands beside it.
-    """
+    """Every document that --json prints is valid under it; what each field means stands beside it."""
     import json
 
     from pe_spectra.answers.documents import build_schema
@@ -84,10 +77,7 @@ def _read_directory(text: str) -> Path:
 
 
 def encodings(run: Run, name: str | None) -> Outcome:
-    """The catalogue: every encoding with its formula, parameters, source and pitfalls.
-
-    With a name, everything about that one; with a SPEC, the values that its parameters take.
-    """
+    """With a name, everything about that one; with a SPEC, the values that its parameters take."""
     from pe_spectra.answers.catalogues import answer_catalogue, answer_encoding
 
     if name is None:
@@ -101,10 +91,7 @@ def encodings(run: Run, name: str | None) -> Outcome:
 
 
 def stacks(run: Run) -> Outcome:
-    """Every implementation that --stack takes, with its releases: version, date, how it is known.
-
-    Measured is what was run; of the others the source was read.
-    """
+    """Measured is what was run; of the others the source was read."""
     from pe_spectra.answers.known_stacks import answer_stacks
 
     return run.finish(answer_stacks())

@@ -37,9 +37,7 @@ _MEASURED_WIDTH = 512
 def spectrum(
     run: Run, subject: Subject, grid: int | None, bandwidth: Sequence[float] | None, boundary: str | None
 ) -> Outcome:
-    """Frequency weights of an encoding (Eq. 15, Fig. 1).
-
-    How much of the encoding lies at each DFT frequency: a Gaussian kernel density of its
+    """How much of the encoding lies at each DFT frequency: a Gaussian kernel density of its
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
@@ -69,9 +67,7 @@ def reconstruct(
     boundary: str | None,
     window_free: bool,
 ) -> Outcome:
-    """What a single position looks like through an encoding (Algorithm 1, Fig. 2).
-
-    The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
+    """The one-hot function of each position, its DFT coefficients multiplied by the encoding's weights
     and transformed back: peak, widths and errors, for the original and the DFT encoding.
     """
     encodings = subject.build(*_PAPER_PAIR)
@@ -100,9 +96,7 @@ def reconstruct(
 def faithfulness(
     run: Run, subject: Subject, limit: int, within: float | None, require: Sequence[str] | None
 ) -> Outcome:
-    """Does every position have its own vector (Definition 1), and how far apart are they?
-
-    A certificate or two positions that collide, the smallest separation and its pair, rank and
+    """A certificate or two positions that collide, the smallest separation and its pair, rank and
     condition of the table of codes, and the figures of Algorithm 1.
     """
     from pe_spectra.answers.answer import gather_notes
@@ -125,9 +119,7 @@ def faithfulness(
 
 
 def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
-    """How many frequencies lie below the first DFT frequency (Eq. 16).
-
-    Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
+    """Counted exactly, with the crossing l* of the ladder. With --length T the edge is 2 pi/T: the
     frequencies that never complete a turn within T positions.
     """
     encodings = subject.build("sinusoidal")

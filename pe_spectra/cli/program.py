@@ -1,71 +1,20 @@
-"""The program: its commands, and one run from the arguments to the exit code."""
+"""The program: one run from the arguments to the exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from pe_spectra._version import __version__
-from pe_spectra.cli.arguments import PaperGroup
-from pe_spectra.cli.commands import OTHERS, Commands
-from pe_spectra.cli.run import Outcome
+from pe_spectra.cli.about import NAME, TEXTS, print_text
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
 from pe_spectra.limits import THREAD_VARIABLES
 
-NAME = "pe-spectra"
+if TYPE_CHECKING:
+    from pe_spectra.cli.run import Outcome
+
 _INTERRUPTED = 130
-_EPILOG = """\b
-Examples:
-  pe-spectra spectrum --d 256 --rho 10000
-  pe-spectra reconstruct --s 5 40 75
-  pe-spectra figures --check"""
-
-
-def _print_text(option: typer.CallbackParam, wanted: bool) -> None:
-    """Print the version or the citation, whichever was asked for, and no more."""
-    if wanted:
-        from pe_spectra.citation import BIBTEX
-
-        write_answer(BIBTEX if option.name == "cite" else f"{NAME} {__version__}\n")
-        raise typer.Exit
-
-
-def describe_program(
-    version: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_print_text, help="print the version"),
-    ] = False,
-    cite: Annotated[bool, typer.Option("--cite", is_eager=True, callback=_print_text, help="print BibTeX")] = False,
-) -> None:
-    """Which frequencies a positional encoding has, whether it distinguishes positions, and what it blurs.
-
-    Each option of a command can also be set by a variable, PE_SPECTRA_COMMAND_OPTION, or by
-    --settings FILE.toml; the command line wins. PE_SPECTRA_NO_FIGURE=1 leaves out every figure that
-    was not asked for.
-    """
-
-
-def build_command() -> Any:
-    """Return the program as Typer runs it; each command is made when it is asked for.
-
-    The program's own options have no variables: one must not turn every command into --version.
-    """
-    app = typer.Typer(
-        name=NAME,
-        cls=PaperGroup,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["--help", "-h"]},
-        epilog=_EPILOG,
-    )
-    app.callback()(describe_program)
-    program: Any = typer.main.get_command(app)
-    program.commands, program.families = Commands(), OTHERS
-    return program
 
 
 def run(arguments: list[str]) -> int:
@@ -73,15 +22,21 @@ def run(arguments: list[str]) -> int:
     # a sum that is split among threads ends in other digits, and an answer must not depend on how many
     # processors there are; nothing has loaded these libraries yet
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+    is_completion = "_PE_SPECTRA_COMPLETE" in os.environ
+    if len(arguments) == 1 and arguments[0][:2] == "--" and arguments[0][2:] in TEXTS and not is_completion:
+        print_text(arguments[0][2:])  # before Typer, which alone takes longer to load than this takes in all
+        return 0
     try:
-        if "_PE_SPECTRA_COMPLETE" in os.environ:
+        if is_completion:
             # Typer would load Rich at every Tab press to strip markup that our help does not have, and Rich would
             # wrap the descriptions; a module that stands as None counts as not installed
             vars(sys)["modules"]["rich"] = None
+        from pe_spectra.cli.declared import build_command
+
         outcome = build_command().main(args=arguments, prog_name=NAME, standalone_mode=False)
         if outcome == _INTERRUPTED:
             raise KeyboardInterrupt  # Typer turns Ctrl-C into this code, without a word
-        return _deliver(outcome) if isinstance(outcome, Outcome) else int(outcome or 0)
+        return int(outcome or 0) if outcome is None or isinstance(outcome, int) else _deliver(outcome)
     except (BrokenPipeError, SystemExit) as end:
         # Typer answers a reader of the help that has gone with exit code 1
         if isinstance(end, SystemExit) and not isinstance(end.__context__, BrokenPipeError):

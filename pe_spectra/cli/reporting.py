@@ -14,9 +14,7 @@ _SEEDS, _QUICK_SEEDS = 10, 3
 
 
 def experiment_report(run: Run, results: str | None, by_number: bool) -> Outcome:
-    """What an experiment showed, from the file that experiment run wrote; without a file, the study.
-
-    Each arm beside the sinusoidal one, seed by seed, with intervals and corrected p; and which of our
+    """Each arm beside the sinusoidal one, seed by seed, with intervals and corrected p; and which of our
     numbers (norm, separations, kernel, spectrum, probes) go along with accuracy, by ranks.
     """
     from pe_spectra.answers.learning import answer_learning
@@ -34,9 +32,7 @@ def experiment_report(run: Run, results: str | None, by_number: bool) -> Outcome
 
 
 def experiment_check(run: Run, results: str | None, runs: int, seed: int) -> Outcome:
-    """Are the results those that come out? Of the file that experiment run wrote; without a file, of the study.
-
-    Every line is held against itself and its arm, every number of the report is computed a second time
+    """Every line is held against itself and its arm, every number of the report is computed a second time
     by its definition, and networks drawn by --seed are trained again. Exit 1 when something differs.
     """
     from pe_spectra.answers.rechecks import answer_rechecks
@@ -84,9 +80,7 @@ def experiment_data(
     stride: int | None,
     quick: bool,
 ) -> Outcome:
-    """Train the same small network on a data set of yours, with one encoding after another.
-
-    Windows are split by time without leakage and scaled by training rows alone; precision, recall and F1
+    """Windows are split by time without leakage and scaled by training rows alone; precision, recall and F1
     of single windows, with seeds and spreads, stand beside those of a random and an untrained judge.
     A window of ETT is to be told where the mean of OT over the next window is above that over its own.
     """

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pe_spectra.cli.commands import COMMANDS, Commands
+from pe_spectra.cli.commands import COMMANDS
+from pe_spectra.cli.declared import Commands
 from pe_spectra.cli.declaring import Option
 from pe_spectra.cli.options import OPTIONS
 from pe_spectra.cli.run import Outcome, Run
@@ -68,9 +69,7 @@ def sweep(
     workers: str | None,
     output: str | None,
 ) -> Outcome:
-    """Answer a command at every point of a grid.
-
-    Options of COMMAND by their names, as --grid d=64,128 --grid bandwidth=1:16:1, and SPECs or
+    """Options of COMMAND by their names, as --grid d=64,128 --grid bandwidth=1:16:1, and SPECs or
     files; every combination is a point, and the rows of its answer are lines of FILE as soon as
     they are there. What was interrupted goes on where it was. A .parquet file is written at the end,
     of the .csv file beside it.

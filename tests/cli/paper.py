@@ -1,6 +1,6 @@
 """The commands of the paper, with their columns and figures, and every option of the program."""
 
-from pe_spectra.cli.program import build_command
+from pe_spectra.cli.declared import build_command
 
 COMMANDS = tuple(build_command().commands)
 #: The commands that draw where nobody asks for it, and where.

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from pe_spectra.cli.arguments import Rewriter
-from pe_spectra.cli.program import build_command
+from pe_spectra.cli.declared import build_command
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import ListOf, RealRange
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pe_spectra.cli.program import build_command
+from pe_spectra.cli.declared import build_command
 from pe_spectra.encodings import ENCODINGS
 from tests.cli.paper import settle
 from tests.documents import read_csv, read_json

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.cli import run
-from pe_spectra.cli.commands import Commands
+from pe_spectra.cli.declared import Commands
 from pe_spectra.errors import FileError
 from pe_spectra.experiment import runs, trial
 from pe_spectra.experiment.design import FULL, QUICK, list_trials

@@ -117,7 +117,7 @@ def test_an_internal_fault_is_one_line_and_the_trace_is_on_request(refuse, cli, 
     def fail(**_):
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr("pe_spectra.cli.commands.prepare_run", fail)
+    monkeypatch.setattr("pe_spectra.cli.run.prepare_run", fail)
     message = refuse("spectrum --d 4")
     assert message.startswith("internal fault, ZeroDivisionError: of ours")
     assert "PE_SPECTRA_DEBUG=1" in message
@@ -139,7 +139,7 @@ def test_too_little_memory_is_told(refuse, monkeypatch):
     def fail(**_):
         raise MemoryError
 
-    monkeypatch.setattr("pe_spectra.cli.commands.prepare_run", fail)
+    monkeypatch.setattr("pe_spectra.cli.run.prepare_run", fail)
     assert "not enough memory" in refuse("spectrum --d 4")
 
 
@@ -147,7 +147,7 @@ def test_an_interrupt_is_130_and_one_line(cli, monkeypatch):
     def interrupt(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pe_spectra.cli.commands.prepare_run", interrupt)
+    monkeypatch.setattr("pe_spectra.cli.run.prepare_run", interrupt)
     monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setattr("pe_spectra.cli.terminal.silence_stdout", lambda: None)
     done = cli("spectrum --d 4")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from pe_spectra import limits
-from pe_spectra.cli.program import build_command
+from pe_spectra.cli.declared import build_command
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.combined import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value

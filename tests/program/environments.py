@@ -58,7 +58,7 @@ ARRAYS = (".npy", ".csv", ".tsv", ".safetensors")
 @cache
 def build_program():
     """Give the program with all its commands."""
-    from pe_spectra.cli.program import build_command
+    from pe_spectra.cli.declared import build_command
 
     return build_command()
 

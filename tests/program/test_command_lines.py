@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from pe_spectra import claims, errors, figures, numbers
-from pe_spectra.cli import commands, options, paper, program, render
+from pe_spectra.cli import commands, declared, options, paper, program, render
 from pe_spectra.cli.run import Outcome
 from pe_spectra.plots import sheet
 from tests.conftest import TOUCHY
@@ -32,7 +32,7 @@ def bench(monkeypatch, tmp_path):
     for name, value in {"COLUMNS": "100", "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path / "tmp")}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(program, "build_command", functools.cache(program.build_command))
+    monkeypatch.setattr(declared, "build_command", functools.cache(declared.build_command))
     monkeypatch.chdir(tmp_path)
     assert matplotlib.font_manager.fontManager  # its cache was written, or not, before HOME is looked at
     _shorten_what_takes_seconds(monkeypatch)
@@ -308,16 +308,20 @@ def test_a_run_in_which_nothing_succeeds_fails(quick_bench, monkeypatch):
 @pytest.mark.slow
 def test_a_new_command_is_drawn_without_a_word_here(monkeypatch):
     def grow(run, depth):
-        """Grow."""
+        """It grows."""
         return Outcome()
 
-    declared = commands.Declaration(
-        module="paper", takes="depth", examples=("pe-spectra grow --depth 5",), figure="figures/grow.png"
+    row = commands.Declaration(
+        summary="Grow.",
+        module="paper",
+        takes="depth",
+        examples=("pe-spectra grow --depth 5",),
+        figure="figures/grow.png",
     )
     monkeypatch.setattr(paper, "grow", grow, raising=False)
     monkeypatch.setitem(options.OPTIONS, "depth", options.Option("--depth", "METRES", "2 to 40", default="1"))
-    monkeypatch.setitem(commands.COMMANDS, "grow", declared)
-    grown = read_program(program.build_command())
+    monkeypatch.setitem(commands.COMMANDS, "grow", row)
+    grown = read_program(declared.build_command())
     assert grown["grow"].options["--depth"].shown == ("5",)
     assert grown["grow"].options["--depth"].bounds == (2, 40)
     depths, seen = set(), set()

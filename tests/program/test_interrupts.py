@@ -421,7 +421,7 @@ def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, run_inte
         def main(self, **_):
             act()
 
-    monkeypatch.setattr("pe_spectra.cli.program.build_command", Command)
+    monkeypatch.setattr("pe_spectra.cli.declared.build_command", Command)
     run_interrupted()
 
 

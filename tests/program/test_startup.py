@@ -68,6 +68,21 @@ def test_help_loads_nothing_heavy(tmp_path, line):
     assert loaded == []
 
 
+@pytest.mark.parametrize(
+    ("line", "spared"),
+    [
+        ("--version", ("typer",)),
+        ("--cite", ("typer",)),
+        ("--help", ("pe_spectra.cli.options", "pe_spectra.cli.paper", "pe_spectra.numbers")),
+        ("export --help", ("pe_spectra.cli.paper", "pe_spectra.encodings")),
+    ],
+)
+def test_help_loads_no_more_than_it_names(tmp_path, line, spared):
+    out, loaded = start(tmp_path, *line.split(), probe=PROBE.replace(repr(HEAVY), repr(spared)))
+    assert out
+    assert loaded == []
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("line", "kind"),

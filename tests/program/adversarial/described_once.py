@@ -5,7 +5,7 @@ The description takes as long as a refusal; that a process of its own describes 
 
 import functools
 
-from pe_spectra.cli import program
+from pe_spectra.cli import declared
 
-program.build_command = functools.cache(program.build_command)
-program.build_command()
+declared.build_command = functools.cache(declared.build_command)
+declared.build_command()

@@ -1,6 +1,7 @@
 """The command line. This file imports nothing heavy, so that Ctrl-C is answered from the start."""
 
 import _thread
+import gc
 import signal
 import sys
 import time
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["main", "run_process"]
 
 _INTERRUPTED = 130
+#: Objects between two looks for rings of them that nothing holds: the modules alone are hundreds of times as many as
+#: Python waits for, and none of theirs are.
+_MANY = 50_000
 #: Seconds between a Ctrl-C and the next try: cleaning up takes less, and nobody notices the difference.
 _AGAIN = 0.1
 
 
 def run_process() -> "NoReturn":
     """Run the program on the arguments of the process, and end the process with its exit code."""
+    gc.set_threshold(_MANY)
     try:
         code = main()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: on the way out Ctrl-C could only spoil the end
     except KeyboardInterrupt:
         code = _answer_interrupt()
-    if code == _INTERRUPTED:
-        _leave_at_once()
+    if code == _INTERRUPTED or not _has_more_to_end():
+        _leave_at_once(code)
     sys.exit(code)
 
 
@@ -72,8 +77,28 @@ def _say_interrupted() -> int:
     return _INTERRUPTED
 
 
-def _leave_at_once() -> "NoReturn":
-    # Python's own end would go wrong: a library of C++ whose import was interrupted may let go of its objects
+def _has_more_to_end() -> bool:
+    """Whether Python's own end does more than take down what is loaded: for threads, streams, tools of developers."""
+    if sys.getprofile() or sys.gettrace() or sys.flags.inspect or sys.flags.dev_mode:
+        return True
+    if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
+        return True
+    return not _flush()
+
+
+def _flush() -> bool:
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _leave_at_once(code: int) -> "NoReturn":
+    # To take down all that is loaded, object by object, takes Python a sixth of a short command, and nobody waits for
+    # it. After Ctrl-C it would go wrong, too: a library of C++ whose import was interrupted may let go of its objects
     # when Python is gone, and abort (matplotlib's ft2font); and where Ctrl-C met a text that Python was running,
     # as every named tuple is made of one, Python ends itself by the signal. What was registered for the exit is run.
     import os
@@ -81,8 +106,9 @@ def _leave_at_once() -> "NoReturn":
 
     try:
         run_exit_functions()
+        _flush()
     finally:
-        os._exit(_INTERRUPTED)
+        os._exit(code)
 
 
 class _RepeatedInterrupts:

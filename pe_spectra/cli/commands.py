@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from pe_spectra.records import dataclass
+from typing import NamedTuple
 
 #: The options of a command that answers with data.
 DATA = "format json output full"
@@ -14,8 +13,7 @@ FAMILIES: Mapping[str, str] = {"experiment": "Does an encoding matter to a netwo
 GROWING = ("sweep",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declaration:
+class Declaration(NamedTuple):
     """What is declared of a command.
 
     Attributes
@@ -29,8 +27,8 @@ class Declaration:
 
     summary: str
     module: str
-    takes: str = ""
     examples: tuple[str, ...]
+    takes: str = ""
     data: str = DATA
     figure: str | None = None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc
@@ -126,7 +125,7 @@ class DeclaredCommand(TyperCommand):
             outcome = function(run, **_join_subject(own))
         except (InputError, FileError) as error:
             raise add_notes(_name_origin(error, ctx), notes) from error
-        return replace(outcome, messages=(*notes, *outcome.messages))
+        return outcome._replace(messages=(*notes, *outcome.messages))
 
 
 def _list_typed(options: Sequence[Option], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,6 +171,8 @@ def _join_subject(values: Mapping[str, Any]) -> dict[str, Any]:
     if naming is None:
         return dict(values)
     named = values[naming]
+    from dataclasses import fields
+
     from pe_spectra.cli.subject import Subject
 
     inner = {field.name: values[field.name] for field in fields(Subject) if field.name in values}

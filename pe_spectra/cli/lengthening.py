@@ -127,7 +127,7 @@ def _lengthen(
     if place is None or plan.configuration is None:
         return outcome
     messages = outcome.messages if run.quiet else (f"wrote {place}", *outcome.messages)
-    return replace(outcome, files={**outcome.files, place: _encode(plan)}, messages=messages)
+    return outcome._replace(files={**outcome.files, place: _encode(plan)}, messages=messages)
 
 
 def _check_plan(run: Run, plan: Plan, report: ContextReport, place: Path | None) -> None:

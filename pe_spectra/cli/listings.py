@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ def figures(run: Run, check: bool, output: str, grid: int | None) -> Outcome:
         before = compare_figures(files, place)
         answer = answer_drawn(titles, tuple(files), output, before)
         outcome = run.finish(answer, then=run.propose("figures", check=True))
-    return replace(outcome, files={place / name: data for name, data in files.items()}, makes_folders=True)
+    return outcome._replace(files={place / name: data for name, data in files.items()}, makes_folders=True)
 
 
 def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outcome:

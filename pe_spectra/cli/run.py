@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
@@ -36,13 +36,12 @@ _CLEAR = "\r\x1b[2K"
 _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Everything that a command leaves: text for stdout, lines for stderr, files, exit code."""
 
     text: str = ""
     messages: tuple[str, ...] = ()
-    files: Mapping[Path, bytes] = field(default_factory=dict)
+    files: Mapping[Path, bytes] = MappingProxyType({})
     makes_folders: bool = False
     exit_code: int = 0
 
@@ -145,7 +144,7 @@ class Run:
         failed = [f"error: {text}" for text in errors] or [f"check failed: {text}" for text in answer.failed]
         messages = failed if self.quiet else [*messages, *failed]
         below = count_lines(messages, self.screen.width) if self.screen.hinted else 0
-        screen = replace(self.screen, height=self.screen.height - below)
+        screen = self.screen._replace(height=self.screen.height - below)
         text = render(answer, self.format, screen, str(figure) if figure else None)
         if self.output is not None:
             files[self.output] = text.encode("utf-8", "backslashreplace")

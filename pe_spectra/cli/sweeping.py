@@ -97,7 +97,7 @@ def sweep(
     ):
         found = replace(_answer_all(run, pool, ledger, command, points, seconds), output=str(place))
         outcome = run.finish(answer_sweep(found))
-        return replace(outcome, files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
+        return outcome._replace(files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
 
 
 def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Rendered:

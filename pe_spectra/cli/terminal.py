@@ -12,21 +12,18 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, TextIO
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from pe_spectra.errors import FileError
-from pe_spectra.records import dataclass
 
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer, Drawing
 
-_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_UNSAFE = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDIRECTIONAL, *range(0xD800, 0xE000))
-_ESCAPES = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _UNSAFE} | {0x5C: "\\\\"}
 #: What characters that we draw with become on a stream that is not UTF-8.
 _PLAIN = str.maketrans("▁▂▃▄▅▆▇█─│┤┼┬", "..:-=+*#-||++") | {ord("…"): "..."}
 #: What a shell reads as one word.
-_QUOTED = re.compile(r"\"'\"|'[^']*'")
+_QUOTED = r"\"'\"|'[^']*'"
 _CUT = "..."
 #: White between columns, and before facts.
 GAP = "  "
@@ -53,8 +50,15 @@ def escape(text: str, limit: int | None = None) -> str:
     >>> escape("a\x1b[31m" + chr(0x202e))
     'a\\x1b[31m\\u202e'
     """
-    safe = text.translate(_ESCAPES)
+    safe = text if text.isprintable() and "\\" not in text else text.translate(_list_escapes())
     return safe if limit is None or len(safe) <= limit else safe[: limit - 3] + "..."
+
+
+@cache
+def _list_escapes() -> dict[int, str]:
+    bidirectional = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    unsafe = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *bidirectional, *range(0xD800, 0xE000))
+    return {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in unsafe} | {0x5C: "\\\\"}
 
 
 def to_ascii(text: str) -> str:
@@ -193,7 +197,7 @@ def _fold_message(text: str, width: int) -> str:
     if not text.startswith("next: "):
         return "\n".join(fold(text, width, "  ")) if text.startswith("note: ") else text
     # a shell continues a line behind a backslash, but not within quotes
-    whole = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", "\0"), text)
+    whole = re.sub(_QUOTED, lambda quoted: quoted[0].replace(" ", "\0"), text)
     if max(map(measure, whole.split(" "))) > width - 4:
         return text
     return "\n".join(fold(whole, width, "  ", " \\")).replace("\0", " ")
@@ -229,8 +233,7 @@ def is_unicode(stream: TextIO | None) -> bool:
     return (getattr(stream, "encoding", None) or "").lower().replace("-", "").startswith("utf8")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Screen:
+class Screen(NamedTuple):
     """What an answer is written for: a terminal of some width, or a pipe.
 
     Attributes

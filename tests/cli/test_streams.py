@@ -1,5 +1,6 @@
 """Standard output and standard error: colours, widths, quiet, closed and full streams."""
 
+import atexit
 import io
 import json
 import os
@@ -105,6 +106,9 @@ def test_a_stream_that_is_not_utf8_gets_ascii(cli, monkeypatch):
 
 def test_the_package_itself_can_be_run(monkeypatch, capfd):
     monkeypatch.setattr(sys, "argv", ["pe_spectra", "--version"])
+    # the end of this process is not that of the tests
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: None)
+    monkeypatch.setattr(os, "_exit", sys.exit)
     previous = signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as leaving:

@@ -6,7 +6,7 @@ import pytest
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Verdict
 from pe_spectra.cli.render import render
-from pe_spectra.cli.terminal import Screen, _fold_message, fold, measure
+from pe_spectra.cli.terminal import Screen, _fold_message, _list_escapes, fold, measure
 
 
 class Nothing(Body):
@@ -129,3 +129,7 @@ def test_a_proposed_command_is_one_for_the_shell(width, names):
     assert shlex.split(told.removeprefix("next: ").replace("\\\n", "")) == words
     if "longer" not in told:
         assert max(map(len, told.splitlines())) <= width
+
+
+def test_what_is_printable_needs_no_escape_but_a_backslash():
+    assert [code for code in _list_escapes() if chr(code).isprintable()] == [ord("\\")]

@@ -24,14 +24,11 @@ CASES = json.loads(gzip.decompress((REFERENCE / "transformers" / f"refusals-{NEW
 #: Why some are refused without a word here, and how many of each class.
 SILENT = {
     "the class compares the width of its part that reads text with that of others": dict.fromkeys(
-        ("beam", "dots3_note", "dots3_note_text"), 1
+        ("beam", "dots3_note_text"), 1
     ),
-    "a width of 0 or below, which the rotation does not follow": {"cwm": 1, "t5gemma2": 1},
+    "a width of 0 or below, which the rotation does not follow": {"cwm": 1},
     "heads that the width or the heads of the class are no multiple of": {"esmc": 1, "neomme": 1},
-    "a block of proportional scaling that the class does not use has no rope_theta in it": {
-        "cohere2_moe": 1,
-        "sapiens2": 1,
-    },
+    "a block of proportional scaling that the class does not use has no rope_theta in it": {"sapiens2": 1},
     "an empty rope_scaling takes the place of the blocks of the class": {"beam": 1},
     "a scaling that the part refuses in this model alone": {"clvp": 1},
     "the class makes more layers of one than the file states": {"hrm_text": 1},

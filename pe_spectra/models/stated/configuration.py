@@ -19,6 +19,8 @@ from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
+from pe_spectra.models.stated.loading import report_shared
+from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     SEVERAL_SCHEMES,
@@ -29,7 +31,7 @@ from pe_spectra.models.stated.position_schemes import (
 )
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, KnownTable, find_table, read_table
 from pe_spectra.models.stated.query_scales import read_query_scale
-from pe_spectra.models.stated.rotary_keys import NOT_BUILT, asks_rotation, read_layers
+from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
 from pe_spectra.wording import join
 
@@ -77,6 +79,7 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
     found = replace(found, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
+    report_shared(whole)
     others, unread = _read_others(whole, model, found)
     told = [f", beside {join([one.part for one in others])}"] if others else []
     told += [f"; of {join(unread)} no positional encoding is known here"] if unread else []

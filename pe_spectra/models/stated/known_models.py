@@ -36,6 +36,10 @@ class KnownModel(NamedTuple):
     local_share: float | None = None  #: in sliding-window layers, where it differs
     share_key: str = "partial_rotary_factor"
     reads_share: bool = False  #: a plain ladder is narrowed by partial_rotary_factor; others turn all channels
+    share_beside: tuple[str, ...] = ()  #: the blocks beside which that key counts; (): it counts by itself too
+    share_fixed: bool = False  #: no share is read, whatever the scaling
+    flat_share: bool = True  #: a flat block may have a share, where those by layer type may
+    block_shares: _Block = MappingProxyType({})  #: of a file's blocks by layer type without one: if plain, if scaled
     width_key: str = ""  #: a key that has the rotary width itself
     rotary_width: int | None = None  #: that width where the file has none
     head_keys: tuple[str, ...] = ("head_dim",)  #: keys that have the width that is turned, the first that is set
@@ -71,9 +75,12 @@ class KnownModel(NamedTuple):
     refuses_older: bool = False  #: rope_scaling is refused
     older_everywhere: bool = False  #: rope_scaling serves every type of layer, not full attention only
     refuses_type: bool = False  #: rope_scaling that names its scaling by type alone is refused
+    needs_original: tuple[str, ...] = ()  #: blocks refused with a scaling that lacks the length before it
     needs_block: bool = False  #: a file without rope_scaling is refused
     shared: int | None = None  #: layers at the end (key num_kv_shared_layers) that need an earlier one of their type
     reads_blocks: bool = True  #: rope_parameters and rope_scaling are read at all
+    reads_older: bool = True  #: rope_scaling is read
+    base_types: tuple[str, ...] = ()  #: of its own blocks by layer type, those that a base on top replaces that of
     divides: bool = False  #: hidden widths that are no multiple of the heads are refused
     needs: tuple[str, ...] = ()  #: keys that a block must have, or a nested one for each type of layer
     sections: tuple[int, ...] = ()  #: of mrope, where the file has none; they must cover the pairs

@@ -29,6 +29,9 @@ VALUE_REFUSED = Kind(
     "a scaling that divides nothing for it; heads that do not divide the width",
     references=(TRANSFORMERS,),
 )
+_ORIGINAL = "original_max_position_embeddings"
+#: Scalings that are computed from it.
+_WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: Heads of at most so many channels may be odd.
 _TINY = 4
 #: The table of what classes refuse, beside that of what they take.
@@ -54,7 +57,8 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     >>> [found.data["key"] for found in keys.findings]
     ['rope_scaling.rope_type']
     """
-    own = load_table(REFUSALS)["classes"].get(known.part_model) if keys.release == NEWEST else None
+    table = load_table(REFUSALS) if keys.release == NEWEST else None
+    own = table["classes"].get(known.part_model) if table else None
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:  # of an older release this is not measured
         found += _find_values(keys, own)
@@ -64,6 +68,8 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
             found += _find_widths(keys, known, own)
         if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
             found += _find_in_blocks(keys, known, own)
+    if table and known.model in table["shared"] and not keys.where:
+        found += _find_shared(keys, table["shared"][known.model])
     for key, why in dict.fromkeys(found):
         _report(keys, key, why, known.model)
 
@@ -85,6 +91,46 @@ def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> Non
             f"before them, so the class of {known.model} in {keys.reader} refuses the file"
         )
         keys.report(VALUE_REFUSED, message, key=f"{keys.where}num_kv_shared_layers", model=known.model)
+
+
+def report_shared(whole: Keys) -> None:
+    """Report a width of a model of several parts that others of them must have, or divide, and do not.
+
+    >>> whole = {"model_type": "granite_docling", "text_config": {"hidden_size": 512}}
+    >>> report_shared(keys := Keys(whole, "config.json"))
+    >>> keys.findings[0].data["key"]
+    'text_config.hidden_size'
+    """
+    model = str(whole.found.get("model_type"))
+    shared = load_table(REFUSALS)["shared"].get(model) if whole.release == NEWEST else None
+    for key, why in _find_shared(whole, shared) if shared else ():
+        _report(whole, key, why, model)
+
+
+def _find_shared(whole: Keys, shared: Mapping[str, Any]) -> Iterator[_Refused]:
+    """The width of a model where other keys must be equal to it, or divide it, and are not or do not."""
+    width, own = _tell_width(whole, shared["width"], shared["value"])
+    for place in shared.get("equal", ()):
+        other, told = _tell_width(whole, place, shared["value"])
+        if other != width:
+            yield shared["width"], f"is {own}, and {place} is {told}"
+    for place in shared.get("divides", ()):
+        other, told = _tell_width(whole, place, shared["value"])
+        if other and width % other:
+            yield shared["width"], f"is {own}, no multiple of {place}, which is {told}"
+
+
+def _tell_width(whole: Keys, place: str, usual: int) -> tuple[int, str]:
+    """The width at a path of keys, or that of the class, and how a message tells it."""
+    found = _find_at(whole.found, place)
+    return (found, str(found)) if isinstance(found, int) else (usual, f"{usual} by default")
+
+
+def _find_at(found: Mapping[str, Any], place: str) -> object:
+    """The value at a path of keys; None where there is none."""
+    part, _, rest = place.partition(".")
+    value = found.get(part)
+    return value if not rest else _find_at(value, rest) if isinstance(value, Mapping) else None
 
 
 def _find_names(keys: Keys, known: KnownModel) -> Iterator[_Refused]:
@@ -173,12 +219,22 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
     whole = keys.found.get(place)
     if not isinstance(whole, Mapping):
         return
+    if place in known.needs_original:
+        yield from _find_without_original(whole, f"{keys.where}{place}")
     if not any(isinstance(block, Mapping) for block in whole.values()):
         block = Keys(whole, keys.path, f"{keys.where}{place}.")
         yield from _find_in_block(keys, _Block(block, known.reads_blocks and not known.ignores_flat), own)
     elif known.reads_blocks and known.is_layered:
         for name, found in whole.items():
             yield from _find_in_entry(keys, f"{keys.where}{place}.{name}", name, found, own)
+
+
+def _find_without_original(whole: Mapping[str, Any], where: str) -> Iterator[_Refused]:
+    """Blocks with a scaling that lacks the length before it."""
+    nested = {f"{where}.{name}": block for name, block in whole.items() if isinstance(block, Mapping)}
+    for place, block in (nested or {where: whole}).items():
+        if block.get("rope_type", block.get("type")) in _WITH_ORIGINAL and _ORIGINAL not in block:
+            yield f"{place}.{_ORIGINAL}", "is not set"
 
 
 def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mapping[str, Any]) -> Iterator[_Refused]:

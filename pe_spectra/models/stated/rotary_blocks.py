@@ -79,6 +79,27 @@ LAYER_TYPE_MISSING = Kind(
 )
 
 
+def drop_unread(keys: Keys, known: KnownModel) -> Keys:
+    """Report rope_scaling where the class of a model does not read it, and return the keys without it.
+
+    >>> keys = Keys({"rope_scaling": {"rope_type": "linear", "factor": 4.0}}, "config.json")
+    >>> known = KnownModel(model="cohere2_moe", reads_older=False)
+    >>> drop_unread(keys, known).found, [found.level for found in keys.findings]
+    ({}, ['error'])
+    """
+    if known.reads_older or "rope_scaling" not in keys:
+        return keys
+    block = _read_block(keys.find_object("rope_scaling"))
+    if block.kind != "default" or block.base is not None:
+        message = (
+            f"{keys.where}rope_scaling is not read by the class of {known.model} in {keys.reader}, so nothing in it is "
+            "taken; write rope_parameters"
+        )
+        keys.report(KEY_NOT_READ, message, level="error", key=f"{keys.where}rope_scaling", model=known.model)
+    left = {key: value for key, value in keys.found.items() if key != "rope_scaling"}
+    return Keys(left, keys.path, keys.where, keys.findings, keys.release)
+
+
 def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
     """Read the newer and the older generation of keys.
 
@@ -102,7 +123,10 @@ def _read_default(keys: Keys, known: KnownModel) -> Blocks:
     """Read the block that the class has where the file has none, or its blocks."""
     block = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.", keys.findings)
     nested = [name for name, value in known.scaling.items() if isinstance(value, Mapping)]
-    return {name: _read_block(block.find_object(name)) for name in nested} or {"": _read_block(block)}
+    blocks = {name: _read_block(block.find_object(name)) for name in nested} or {"": _read_block(block)}
+    base, key = _find_base(keys, known) if known.base_types else (None, "")
+    changed = known.base_types if base is not None else ()
+    return blocks | {name: replace(blocks[name], base=base, base_key=key) for name in changed}
 
 
 def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from pe_spectra.errors import FileError, shorten
-from pe_spectra.findings import Kind
+from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import report_refused, report_unshared
+from pe_spectra.models.stated.needs import report_needs
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
-from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
+from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, drop_unread, read_blocks
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
     CHUNKED,
@@ -23,8 +23,6 @@ from pe_spectra.models.stated.statement import (
     FULL,
     LAYOUTS,
     MAIN,
-    SLIDING,
-    TRANSFORMERS,
     UNTURNED,
     WITH_WINDOW,
     LayerStatement,
@@ -36,16 +34,6 @@ _WITHOUT = (
     _LINEAR, "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "lightning_attention",
     "gated_deltanet", "kda",
 )  # fmt: skip
-NOT_BUILT = Kind(
-    code="not-built",
-    levels=("error",),
-    phrase="the model's class refuses the file",
-    reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
-    "whatever the other keys are. What each class of a release refuses is measured by building it.",
-    formula="a rotary block lacks a key, or a type of layer, that the class of this model_type needs, or has a "
-    "rope_type that it refuses although it turns nothing by it; layers slide without sliding_window, which it needs",
-    references=(TRANSFORMERS,),
-)
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
 _MANY, _MOST = 48, 4096
 
@@ -80,6 +68,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
+    if not known.reads_older:
+        keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)
     if known.shared:
@@ -89,7 +79,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     listed = _list_layer_types(keys, known)
     types = tuple(one._replace(turns=one.turns and one.name not in still) for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
-        _check_class(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
+        report_needs(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
     if [one.name for one in types] == ["all"] and names:
         types = tuple(types[0]._replace(name=name) for name in names)
@@ -128,29 +118,6 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         width_key=width_key,
         share_key=share_key,
     )
-
-
-def _check_class(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
-    """Report a block that the class of the model does not take: without a key that it needs, of a type it refuses."""
-    if known.needs_window and SLIDING in keys.find_texts("layer_types") and "sliding_window" not in keys:
-        message = (
-            f"{keys.where}sliding_window is not set, so the class of {known.model} refuses {SLIDING} in layer_types"
-        )
-        keys.report(NOT_BUILT, message, key="sliding_window", model=known.model)
-    block = next((one for one in map(keys.find_object, ("rope_scaling", "rope_parameters")) if one.found), None)
-    if block is None:
-        return
-    where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
-    is_nested = any(isinstance(value, Mapping) for value in block.found.values())
-    lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
-    if lacking:
-        said = f"lacks {', '.join(lacking)}"
-    elif not is_built and kind in known.refused and known.refused != KnownModel().refused:
-        said = f"has rope_type {shorten(kind)}"
-    else:
-        return
-    message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
-    keys.report(NOT_BUILT, message, key=where, model=known.model)
 
 
 def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
@@ -257,14 +224,6 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     return width // heads // known.axes, f"{width_key} / {heads_key}"
 
 
-def _read_parts(keys: Keys, known: KnownModel) -> tuple[int, int | None]:
-    """The width of the part of a head that is turned, and of the other part where a class adds the two."""
-    part = keys.find_integer(known.part_key) or round(known.share * (known.head_dim or 0))
-    if known.beside is None:
-        return part, None
-    return part, keys.find_integer("qk_nope_head_dim", least=0) or known.beside
-
-
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:
     asks = not known.is_known or known.obeys_interleave
     asked = keys.find_truth("rope_interleave", "rope_interleaved", "rotary_emb_interleaved") if asks else None
@@ -284,8 +243,9 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
         key = place.find_key(SHARES[:1] if known.is_known else SHARES)
         if key is not None and (share := place.find_number(key)) is not None:
             return share, f"{place.where}{key}"
-    if not known.is_known or (known.share_key and (known.reads_blocks or known.reads_share)):
-        key = keys.find_key((SHARES[0], known.share_key) if known.is_known else SHARES)
+    on_top = not (known.share_fixed or known.share_beside) or _has_beside(keys, known)
+    if on_top and (not known.is_known or (known.share_key and (known.reads_blocks or known.reads_share))):
+        key = keys.find_key((known.share_key,) if known.is_known else SHARES)
         if key is not None and (share := keys.find_number(key)) is not None:
             return share, f"{keys.where}{key}"
     if known.by_type:  # one share for each layer: the first of this type counts
@@ -293,6 +253,11 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
         for one, share in zip(keys.find_texts("layer_types"), shares, strict=False):
             if one == name:
                 return share, "partial_rotary_factors"
+    newer = keys.find_object("rope_parameters") if name in known.block_shares else keys
+    if newer is not keys and _is_nested(newer) and known.part_key not in keys:
+        plain, scaled = known.block_shares[name]
+        is_plain = newer.find_object(name).find_text("rope_type") in (None, "default")
+        return plain if is_plain else scaled, known.share_key
     own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
     if known.part_key:
         part, other = _read_parts(keys, known)
@@ -303,21 +268,42 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
 
 
-def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
-    """The blocks that may have the share of one type of layer, the first that has it goes before."""
-    newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
-    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
-        newer = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.")
-    is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
-    if newer.found and not is_nested and known.is_known and known.ignores_flat:
-        newer = Keys({}, keys.path)  # flat, and not read
-    nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
-    if not known.reads_blocks:
-        return ()
-    return (older,) if older.found and known.is_known and not known.is_layered else (nested, newer, older)
+def _read_parts(keys: Keys, known: KnownModel) -> tuple[int, int | None]:
+    """The width of the part of a head that is turned, and of the other part where a class adds the two."""
+    part = keys.find_integer(known.part_key) or round(known.share * (known.head_dim or 0))
+    if known.beside is None:
+        return part, None
+    return part, keys.find_integer("qk_nope_head_dim", least=0) or known.beside
 
 
 def _read_share_beside(keys: Keys, known: KnownModel) -> float | None:
     """The share beside rope_parameters that has one as well, which goes before it; older releases read this one."""
     inside = keys.find_object("rope_parameters").has_any(*SHARES)
     return keys.find_number(known.share_key) if inside and "qk_rope_head_dim" not in keys else None
+
+
+def _is_nested(block: Keys) -> bool:
+    return any(isinstance(value, Mapping) for value in block.found.values())
+
+
+def _has_beside(keys: Keys, known: KnownModel) -> bool:
+    """Whether the file has a block beside which a share is read; one that is passed over for being flat is none."""
+    flat = () if known.ignores_flat else ("rope_parameters",)
+    return any(
+        name in keys and (name == "rope_scaling" or name in flat or _is_nested(keys.find_object(name)))
+        for name in known.share_beside
+    )
+
+
+def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
+    """The blocks that may have the share of one type of layer, the first that has it goes before."""
+    if not known.reads_blocks or known.share_fixed:
+        return ()
+    newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
+    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
+        newer = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.")
+    is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
+    if newer.found and not is_nested and known.is_known and (known.ignores_flat or not known.flat_share):
+        newer = Keys({}, keys.path)  # flat, and not read
+    nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
+    return (older,) if older.found and known.is_known and not known.is_layered else (nested, newer, older)

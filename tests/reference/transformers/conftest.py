@@ -5,6 +5,7 @@ collect_ignore = [
     "draw.py",
     "fields.py",
     "layouts.py",
+    "places.py",
     "position_axes.py",
     "probe.py",
     "query_scales.py",
@@ -13,5 +14,6 @@ collect_ignore = [
     "refusals.py",
     "release_table.py",
     "schemes.py",
+    "shared_widths.py",
     "tables.py",
 ]

@@ -1,6 +1,6 @@
 """Draw configurations of every rotary class by rule, and freeze what an installed transformers computes of them.
 
-    ENV/bin/python tests/reference/transformers/draw.py [--each CHANGES] [--output FILE] [MODEL_TYPE ...]
+    ENV/bin/python tests/reference/transformers/draw.py [--each CHANGES] [--placed] [--output FILE] [MODEL_TYPE ...]
 
 in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file, of every class where no
 model_types are named (4.57.6 in the environment of that release). Each configuration is a
@@ -8,7 +8,8 @@ model_type with one or two things changed, drawn from a generator whose seed is 
 under one of its names, the width of a head, the share, a scaling with drawn factors in older or newer keys, the types
 of layers, a nested block. The result is what the real rotary modules have (real_modules.py): for each layer type the
 number of frequencies, six of them, and the attention factor, in the fewest decimals that read back as the same
-float32; or the error that the class raises.
+float32; or the error that the class raises. With --placed every class has the same list, placed-VERSION.json.gz: base,
+share and scaling on top, in blocks of either generation and beside them, and scalings that lack a key.
 """
 
 import argparse
@@ -127,6 +128,39 @@ def draw_configurations(model, config, each=EACH):
         yield found
 
 
+def list_placed(config):
+    """The configurations of --placed: each key in the places where a class may read it, or not."""
+    default = ask(config, "rope_parameters") or {}
+    nested = [name for name, value in default.items() if isinstance(value, dict)]
+    plain, linear = {"rope_type": "default"}, {"rope_type": "linear", "factor": 4.0}
+    top, share = {"rope_theta": 7000.0}, {"partial_rotary_factor": 0.5}
+    theta = {"rope_theta": 25000.0}
+    yield from ({"rope_scaling": linear}, {"rope_scaling": {"type": "linear", "factor": 4.0}} | top)
+    yield from ({"rope_scaling": plain | theta}, {"rope_parameters": linear | theta})
+    yield from ({"rope_parameters": plain | theta | share}, {"rope_parameters": plain} | top)
+    yield from (share, share | {"rope_scaling": linear}, share | {"rope_parameters": plain | theta}, share | theta)
+    if nested:
+        yield from (
+            {"rope_parameters": dict.fromkeys(nested, block)} for block in (plain | theta, plain, linear | share)
+        )
+        yield {"rope_parameters": {nested[0]: plain | theta}}
+        yield {"rope_parameters": dict.fromkeys(nested, linear | theta)} | share
+    yield from ({"qk_rope_head_dim": width} for width in (32, 128) if ask(config, "qk_rope_head_dim"))
+    yield {"head_dim": 96}
+    pairs = find_pairs(None, config)
+    lists = {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs}
+    yarn, llama3 = {"rope_type": "yarn", "factor": 4.0}, {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    for block in (yarn, yarn | {"rope_type": "llama3"} | llama3, yarn | {"rope_type": "longrope"} | lists):
+        block |= theta
+        yield {"rope_parameters": dict.fromkeys(nested, block) if nested else block}
+        if nested:
+            yield {"rope_parameters": default | {nested[0]: default[nested[0]] | block}}
+        yield {"rope_scaling": block}
+    original = {"original_max_position_embeddings": 2048}
+    yield {"rope_scaling": yarn | original, "original_max_position_embeddings": 4096}
+    yield {"rope_scaling": yarn | original | {"rope_type": "dynamic"}}
+
+
 def draw_asked(draw, found):
     """The length that the frequencies are asked for, where they depend on it."""
     kinds = json.dumps(found)
@@ -164,6 +198,7 @@ def simplify(value):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--each", type=int, default=EACH)
+    parser.add_argument("--placed", action="store_true")
     parser.add_argument("--output", type=Path)
     parser.add_argument("models", nargs="*")
     asked_for = parser.parse_args()
@@ -179,7 +214,8 @@ def main():
             continue  # it is not rotary, or no model, by itself
         config = find_text_part(default) if default is not None else cls
         whole = default is not None and config is not default
-        for index, found in enumerate(draw_configurations(model, config, asked_for.each)):
+        listed = list_placed(config) if asked_for.placed else draw_configurations(model, config, asked_for.each)
+        for index, found in enumerate(listed):
             name = next((key for key in ("text_config", "thinker_config", "decoder")
                          if whole and isinstance(getattr(default, key, None), type(config))), None)  # fmt: skip
             if whole and name is None:
@@ -189,11 +225,14 @@ def main():
             result = compute(release, cls, keys, asked)
             cases.append([keys, asked, result])
         print(model, len(cases), file=sys.stderr)
-    head = {"transformers": version("transformers"), "seed": SEED, "each": asked_for.each}
+    head = {"transformers": version("transformers"), "seed": SEED}
+    head |= {} if asked_for.placed else {"each": asked_for.each}
     head |= {"written by": "tests/reference/transformers/draw.py"}
     lines = [json.dumps(case, separators=(",", ":")) for case in cases]
     text = f'{{"header": {json.dumps(head)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
-    path = asked_for.output or Path(__file__).with_name(f"drawn-{head['transformers']}.json.gz")
+    path = asked_for.output or Path(__file__).with_name(
+        f"{'placed' if asked_for.placed else 'drawn'}-{head['transformers']}.json.gz"
+    )
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path.name}: {len(cases)} cases, {path.stat().st_size} bytes")
 

@@ -1,0 +1,55 @@
+"""What the class of a model needs of a file and its blocks of rotary keys, and refuses them without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pe_spectra.errors import shorten
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.statement import SLIDING, TRANSFORMERS
+
+NOT_BUILT = Kind(
+    code="not-built",
+    levels=("error",),
+    phrase="the model's class refuses the file",
+    reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
+    "whatever the other keys are. What each class of a release refuses is measured by building it.",
+    formula="a rotary block lacks a key, or a type of layer, that the class of this model_type needs, or has a "
+    "rope_type that it refuses although it turns nothing by it; layers slide without sliding_window, which it needs",
+    references=(TRANSFORMERS,),
+)
+
+
+def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
+    """Report a block that the class of the model does not take: without a key that it needs, of a type it refuses.
+
+    Parameters
+    ----------
+    is_built : whether a rotary module is built of it.
+
+    >>> keys = Keys({"rope_parameters": {"rope_type": "default"}}, "config.json")
+    >>> report_needs(keys, KnownModel(model="cohere2_moe", needs=("rope_theta",)), is_built=True)
+    >>> [found.data["key"] for found in keys.findings]
+    ['rope_parameters']
+    """
+    if known.needs_window and SLIDING in keys.find_texts("layer_types") and "sliding_window" not in keys:
+        message = (
+            f"{keys.where}sliding_window is not set, so the class of {known.model} refuses {SLIDING} in layer_types"
+        )
+        keys.report(NOT_BUILT, message, key="sliding_window", model=known.model)
+    block = next((one for one in map(keys.find_object, ("rope_scaling", "rope_parameters")) if one.found), None)
+    if block is None:
+        return
+    where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
+    is_nested = any(isinstance(value, Mapping) for value in block.found.values())
+    lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
+    if lacking:
+        said = f"lacks {', '.join(lacking)}"
+    elif not is_built and kind in known.refused and known.refused != KnownModel().refused:
+        said = f"has rope_type {shorten(kind)}"
+    else:
+        return
+    message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
+    keys.report(NOT_BUILT, message, key=where, model=known.model)

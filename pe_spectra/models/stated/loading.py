@@ -26,7 +26,8 @@ VALUE_REFUSED = Kind(
     formula="a key of a type, or null, that the class of this model_type refused when it was given; a rope_type that "
     "it has not; rope_theta or a number of the scaling that is null; a block that the class does not use and that "
     "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null under "
-    "a scaling that divides nothing for it; heads that do not divide the width",
+    "a scaling that divides nothing for it; heads that do not divide the width; a width that other parts of the model "
+    "do not have; a scaling without the length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
 _ORIGINAL = "original_max_position_embeddings"

@@ -11,7 +11,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Generic, SupportsFloat, SupportsIndex, TypeVar
 
 from pe_spectra.errors import InputError
@@ -21,13 +20,14 @@ from pe_spectra.records import dataclass
 _Number = TypeVar("_Number", int, float)
 _Read = TypeVar("_Read")
 _Read_co = TypeVar("_Read_co", covariant=True)
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+#: Spellings; compiled when one is first used.
+_INTEGER = r"[+-]?[0-9]+"
 #: The + that joins the members of a list in a SPEC; the one of an exponent (1e+5) does not.
-_JOINT = re.compile(r"(?<![0-9.][eE])\+")
-_REAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JOINT = r"(?<![0-9.][eE])\+"
+_REAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 #: Spellings that other programs read: 32k, 131_072, 131,072.
-_SUFFIXED = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)([kKmMgG])")
-_GROUPED = re.compile(r"[+-]?[0-9]+(?:_[0-9]+)+|[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
+_SUFFIXED = r"([+-]?[0-9]+(?:\.[0-9]+)?)([kKmMgG])"
+_GROUPED = r"[+-]?[0-9]+(?:_[0-9]+)+|[+-]?[0-9]{1,3}(?:,[0-9]{3})+"
 _POWERS = {"k": 1, "m": 2, "g": 3}
 #: More digits than any accepted integer has; longer ones are out of range without being converted.
 _MAX_DIGITS = 30
@@ -63,8 +63,8 @@ class _Range(Accepts[_Number]):
     maximum: _Number
     reason: str = ""
 
-    def _check_spelling(self, spelling: re.Pattern[str], noun: str, text: str, name: str) -> None:
-        if not spelling.fullmatch(text):
+    def _check_spelling(self, spelling: str, noun: str, text: str, name: str) -> None:
+        if not re.fullmatch(spelling, text):
             hint = _respell(text, self.minimum, self.maximum)
             raise InputError(f"{name} is not {noun}", quote(text), f"{self.accepted}{hint}")
 
@@ -137,15 +137,17 @@ def _respell(text: str, minimum: float, maximum: float) -> str:
 
 def _guess(text: str) -> tuple[int, ...]:
     """Read an integer in the spelling of another program; with k, M or G in thousands and in powers of 1024."""
-    if _GROUPED.fullmatch(text):
+    if re.fullmatch(_GROUPED, text):
         return (int(text.replace("_", "").replace(",", "")),)
-    if _REAL.fullmatch(text):
+    if re.fullmatch(_REAL, text):
         value = float(text)
         return (int(value),) if value.is_integer() and abs(value) <= _EXACT else ()
-    found = _SUFFIXED.fullmatch(text)
+    found = re.fullmatch(_SUFFIXED, text)
     if not found:
         return ()
     power = _POWERS[found[2].lower()]
+    from fractions import Fraction
+
     values = dict.fromkeys(Fraction(found[1]) * unit**power for unit in (1000, 1024))
     return tuple(int(value) for value in values if value.denominator == 1)
 
@@ -192,7 +194,7 @@ def _parse_range(item: str, name: str, bounds: IntegerRange) -> range | tuple[in
     if ":" not in item:
         return (bounds.parse(item, name),)
     parts = item.split(":")
-    if len(parts) not in (2, 3) or not all(_INTEGER.fullmatch(part) for part in parts):
+    if len(parts) not in (2, 3) or not all(re.fullmatch(_INTEGER, part) for part in parts):
         raise InputError(f"{name} is not a range", item, "start:stop or start:stop:step, end excluded")
     ends = replace(bounds, maximum=bounds.maximum + 1)
     start, stop = bounds.parse(parts[0], name), ends.parse(parts[1], name)
@@ -285,7 +287,7 @@ class ListOf(Accepts[tuple[int | float | str, ...]]):
         return f"a list joined by +, and of each member: {self.of.accepted}"
 
     def parse(self, text: str, name: str) -> tuple[int | float | str, ...]:
-        return self._limit(tuple(self.of.parse(item, name) for item in _JOINT.split(text)), name)
+        return self._limit(tuple(self.of.parse(item, name) for item in re.split(_JOINT, text)), name)
 
     def check(self, value: object, name: str) -> tuple[int | float | str, ...]:
         if isinstance(value, str | bytes) or not isinstance(value, Iterable):

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.encodings import VARIANTS, Encoding, find_encoding
-from pe_spectra.encodings.combined import OtherEncodings, share_width
-from pe_spectra.encodings.learned import Learned, abbreviate
+from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
@@ -26,6 +25,8 @@ from pe_spectra.spectrum.gram import settle_grid
 if TYPE_CHECKING:
     from pe_spectra.files.arrays import FileArray
 
+#: The encoding that a file holds, unless it turns out to be of another one.
+_HELD = "learned"
 #: Keys that a file takes, beside those that the options --rows and --d fill.
 _FILE_KEYS = ("rows", "prefix", "grid")
 #: Kinds of tables in checkpoints that are not rows of positions, and the encoding that they belong to.
@@ -113,7 +114,7 @@ def _parse(text: str, label: str) -> tuple[NamedSpec | FileSpec, type[Encoding]]
     spec = parse_spec(text, label)
     if isinstance(spec, FileSpec):
         _check_keys(spec, _FILE_KEYS, f"{label} {spec.path}")
-        return spec, Learned
+        return spec, find_encoding(_HELD)
     for key, value in spec.parameters:
         name = VARIANTS.get((spec.name, key, value))
         if name is not None:
@@ -135,7 +136,7 @@ def _refuse_options(given: Mapping[str, Sequence[str]], classes: Iterable[type[E
 
 
 def _list_options(cls: type[Encoding]) -> list[str]:
-    return [parameter.name for parameter in cls.accepts] + (["rows"] if cls is Learned else [])
+    return [parameter.name for parameter in cls.accepts] + (["rows"] if cls.name == _HELD else [])
 
 
 def _check_keys(spec: NamedSpec | FileSpec, known: Sequence[str], label: str) -> None:
@@ -152,7 +153,7 @@ def _describe(
         return _describe_file(spec, rows, label)
     given = [parameter for parameter in cls.accepts if parameter.name in dict(spec.parameters)]
     values = {one.keyword: _read_value(one, spec, f"{label} {cls.name}: {one.name}", depth) for one in given}
-    if cls is Learned:
+    if cls.name == _HELD:
         _add_rows(values, rows, spec.text)
     return _Description(cls=cls, text=spec.text, values=values)
 
@@ -167,6 +168,8 @@ def _read_value(parameter: Parameter, spec: NamedSpec, name: str, depth: int) ->
         parts = [_parse(part, name) for part in split_list(dict(spec.raw)[parameter.name])]
         members = [_describe(part, cls, (), name, depth + 1) for part, cls in parts]
         if dict(spec.parameters).get("mode", "sum") == "sum":
+            from pe_spectra.encodings.combined import share_width
+
             shared = share_width([(member.cls, member.values) for member in members])
             members = [replace(member, values=values) for member, values in zip(members, shared, strict=True)]
         return tuple(_construct(member, member.values, ()) for member in members)
@@ -245,7 +248,7 @@ def _describe_table(
         return _Description(cls=cls, text=spec.text, values={keyword: given}, remarks=remarks)
     values: dict[str, Value] = {
         p.keyword: p.accepts.parse(texts[p.name], f"{label} {spec.path}: {p.name}")
-        for p in Learned.accepts
+        for p in find_encoding(_HELD).accepts
         if p.name in texts
     }
     values.update(_read_rows(texts.get("rows"), rows, spec, label))
@@ -253,7 +256,7 @@ def _describe_table(
     if kind.prefix and not {"prefix", "first"} & values.keys():
         values["prefix"] = kind.prefix
     settled, notes = settle_grid(given.values, values)
-    return _Description(cls=Learned, text=spec.text, values=settled, remarks=(*remarks, *notes))
+    return _Description(cls=find_encoding(_HELD), text=spec.text, values=settled, remarks=(*remarks, *notes))
 
 
 def _read_rows(text: str | None, rows: Sequence[str], spec: FileSpec, label: str) -> dict[str, int]:
@@ -305,6 +308,8 @@ def _construct(description: _Description, chosen: Mapping[str, Value], options: 
         if description.path:
             raise FileError(description.path, str(error)) from error
         # where an option gave the value, the message names the option
+        from pe_spectra.encodings.learned import abbreviate
+
         start, _, rest = error.what.rpartition(": ")
         names = [description.cls.name, *(abbreviate(v.spec) for v in chosen.values() if isinstance(v, GivenArray))]
         if start in names and rest.split(" ")[0] in options:

@@ -14,14 +14,13 @@ from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.records import dataclass
 
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
-_KEY = re.compile(r"[a-z][a-z0-9_]*")
-_QUOTED = re.compile(r"'(?:[^']|'')*'")
+_NAME = r"[a-z][a-z0-9-]*"
+_KEY = r"[a-z][a-z0-9_]*"
+_QUOTED = r"'(?:[^']|'')*'"
 #: Bare or quoted parts joined by +, up to a comma or the end.
 _PART = r"(?:'(?:[^']|'')*'|[^,='+]*)"
-_VALUE = re.compile(rf"(?P<value>{_PART}(?:\+{_PART})*)(?P<more>,|)", re.DOTALL)
+_VALUE = rf"(?P<value>{_PART}(?:\+{_PART})*)(?P<more>,|)"
 _ROW = IntegerRange(minimum=0, maximum=MAX_HELD_ENTRIES)
-_MEMBER = re.compile(_PART)
 FILE_EXTENSIONS = (".npy", ".npz", ".csv", ".tsv", ".safetensors", ".json", ".gguf", ".pt", ".pth", ".bin", ".pkl")
 
 
@@ -56,7 +55,7 @@ def parse_spec(text: str, label: str = "--encoding") -> NamedSpec | FileSpec:
     (('d', '64'), ('rho', '1e4'))
     """
     name, colon, rest = text.partition(":")
-    if _NAME.fullmatch(name) and (not colon or _begins_with_key(rest)):
+    if re.fullmatch(_NAME, name) and (not colon or _begins_with_key(rest)):
         raw = _parse_parameters(rest, f"{label} {name}") if colon else ()
         return NamedSpec(text=text, name=name, parameters=_unquote(raw), raw=raw)
     place, keys = _split_keys(text)
@@ -78,7 +77,7 @@ def split_list(raw: str) -> list[str]:
     >>> split_list("'rope:d=64,base=5e5'+sinusoidal")
     ['rope:d=64,base=5e5', 'sinusoidal']
     """
-    return [_take_quotes_off(part) for part in _MEMBER.findall(raw) if part]
+    return [_take_quotes_off(part) for part in re.findall(_PART, raw) if part]
 
 
 def parse_rows(text: str, name: str) -> dict[str, int]:
@@ -105,7 +104,7 @@ def _split_keys(text: str) -> tuple[str, str]:
 
 def _begins_with_key(rest: str) -> bool:
     key, equals, _ = rest.partition("=")
-    return bool(equals and _KEY.fullmatch(key))
+    return bool(equals and re.fullmatch(_KEY, key))
 
 
 def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
@@ -113,9 +112,9 @@ def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
     more = True
     while more:
         key, equals, rest = rest.partition("=")
-        if not equals or not _KEY.fullmatch(key):
+        if not equals or not re.fullmatch(_KEY, key):
             raise InputError(f"{label}: not a key with a value", key or "''", "key=value,key=value is accepted")
-        match = _VALUE.match(rest)
+        match = re.match(_VALUE, rest, re.DOTALL)
         value, rest, more = (match["value"], rest[match.end() :], match["more"] == ",") if match else ("", rest, False)
         if rest and not more:
             raise _explain_value(f"{label}: ", key, value + rest)
@@ -129,7 +128,7 @@ def _parse_parameters(rest: str, label: str) -> tuple[tuple[str, str], ...]:
 
 def _explain_value(start: str, key: str, typed: str) -> InputError:
     """Say what is wrong with a value behind which neither a comma nor the end comes."""
-    bare = _QUOTED.sub("", typed)
+    bare = re.sub(_QUOTED, "", typed)
     if "'" in bare or "=" not in bare:
         what = "a quote is left open" if "'" in typed else f"value of {key} is not readable"
         return InputError(start + what, typed, "values without , = ' or in quotes, '...'")
@@ -148,6 +147,6 @@ def _unquote(raw: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
 
 def _take_quotes_off(value: str) -> str:
     """Read a value: one quoted text is what it quotes, a list joined by + stays as it was written."""
-    if value.startswith("'") and _QUOTED.fullmatch(value):
+    if value.startswith("'") and re.fullmatch(_QUOTED, value):
         return value[1:-1].replace("''", "'")
     return value

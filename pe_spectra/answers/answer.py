@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property, partial
@@ -212,6 +211,8 @@ def propose(command: str, encoding: Encoding) -> str:
     >>> propose("inspect", Dft(d=8)), propose("spectrum -e", Dft())
     ('pe-spectra inspect dft:d=8', 'pe-spectra spectrum -e dft')
     """
+    import shlex
+
     return f"pe-spectra {command} {shlex.quote(encoding.write_spec(brief=True))}"
 
 

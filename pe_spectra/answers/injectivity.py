@@ -19,7 +19,7 @@ from pe_spectra.answers.answer import (
     name_apart,
     quantity_of_all,
 )
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity

@@ -9,7 +9,7 @@ import numpy as np
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Later, Verdict, Verdicts, propose
 from pe_spectra.encodings import HasContinuousTable
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
 from pe_spectra.quantities import quantity

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from typing import Any
 
 from pe_spectra.cli.options import ENCODING_NAMES
@@ -18,8 +17,8 @@ from pe_spectra.numbers import Choice, suggest
 from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.vocabulary import RECIPE_TITLES
 
-_NUMERIC = re.compile(r"-[0-9.]")
-_NUMBER = re.compile(r"[-+]?\.?[0-9][0-9.eE+:,-]*$")
+_NUMERIC = r"-[0-9.]"
+_NUMBER = r"[-+]?\.?[0-9][0-9.eE+:,-]*$"
 #: What a variable may set a flag to.
 _SWITCHES = ("1", "0", "true", "false", "yes", "no", "on", "off")
 
@@ -104,6 +103,8 @@ class Rewriter:
 
     def _refuse_arguments(self, tokens: list[str]) -> None:
         if "-e" in self.options and _is_spec(tokens[0]):
+            import shlex
+
             raise InputError("unexpected argument", tokens[0], f"give it with -e: -e {shlex.quote(tokens[0])}")
         single = [name for name in self.seen if name.startswith("--")]
         takes_one = bool(single) and not _list_members(self.options[single[-1]])
@@ -148,5 +149,5 @@ class Rewriter:
         if self.arguments:
             # a SPEC or a file may follow: only numbers and members of a closed choice belong to the option
             # (recipes keep their names of release 0.1.0)
-            return bool(_NUMBER.match(token)) or RECIPE_TITLES.get(token, token) in _list_members(option)
-        return not token.startswith("-") or token == "-" or bool(_NUMERIC.match(token))
+            return bool(re.match(_NUMBER, token)) or RECIPE_TITLES.get(token, token) in _list_members(option)
+        return not token.startswith("-") or token == "-" or bool(re.match(_NUMERIC, token))

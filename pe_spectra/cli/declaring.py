@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pkgutil import resolve_name
 from typing import Any
 
 from typer.core import TyperArgument, TyperOption
@@ -85,6 +84,8 @@ class Option:
             return self.words(word)
         words: Any = self.reads.members if isinstance(self.reads, Choice) else self.words
         if isinstance(words, str):
+            from pkgutil import resolve_name
+
             found = resolve_name(words)
             words = found() if callable(found) else found
         return [one for one in words if one.startswith(word)]

@@ -139,7 +139,7 @@ def _share_lattice(
 
     Real positions are the lattice of all encodings that are looked at there.
     """
-    from pe_spectra.encodings.temporal import Sampled
+    from pe_spectra.encodings.sampled import Sampled
     from pe_spectra.spectrum import choose_bandwidth, choose_lattice
 
     if len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):

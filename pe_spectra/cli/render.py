@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +43,8 @@ def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str
 
 
 def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
+    import csv
+
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(map(guard_cell, columns))  # a layer type of a file names a column
@@ -139,7 +140,7 @@ def _write_rows(answer: Answer, screen: Screen, shown: int) -> list[str]:
     return lines
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Column:
     """A column of a table, to be narrowed: its heading, with line feeds where it is broken, and its cells.
 

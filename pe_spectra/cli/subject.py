@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +102,7 @@ class Subject:
         """Put encodings at real positions."""
         self.refuse_length()
         from pe_spectra.encodings import GivenArray, HasContinuousTable
-        from pe_spectra.encodings.temporal import Sampled
+        from pe_spectra.encodings.sampled import Sampled
 
         whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
         if whole is not None:
@@ -147,6 +146,8 @@ def read_times(text: str) -> F64:
             raise InputError("--positions is an empty range", text, _ACCEPTED)
         if not (stop - start) / step <= MAX_LENGTH:
             raise InputError("--positions lists too many positions", text, f"at most {MAX_LENGTH}")
+        from fractions import Fraction
+
         # as decimals: in float64, 2.1/0.7 is more than 3
         first, end, each = (Fraction(repr(value)) for value in (start, stop, step))
         count = math.ceil((end - first) / each)

@@ -22,11 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from pe_spectra.encodings.absolute import DfsTrans as DfsTrans
-from pe_spectra.encodings.absolute import Dft as Dft
-from pe_spectra.encodings.learned import Learned as Learned
 from pe_spectra.encodings.parameters import GivenArray as GivenArray
 from pe_spectra.encodings.parameters import Parameter as Parameter
 from pe_spectra.encodings.protocol import Encoding as Encoding
@@ -39,10 +36,15 @@ from pe_spectra.encodings.protocol import HasKernel as HasKernel
 from pe_spectra.encodings.protocol import HasLagTable as HasLagTable
 from pe_spectra.encodings.protocol import HasTable as HasTable
 from pe_spectra.encodings.protocol import Theorem as Theorem
-from pe_spectra.encodings.sinusoidal import Sinusoidal as Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import suggest
+
+if TYPE_CHECKING:  # loaded when they are first used
+    from pe_spectra.encodings.absolute import DfsTrans as DfsTrans
+    from pe_spectra.encodings.absolute import Dft as Dft
+    from pe_spectra.encodings.learned import Learned as Learned
+    from pe_spectra.encodings.sinusoidal import Sinusoidal as Sinusoidal
 
 
 class _Catalogue(Sequence[type[Encoding]]):
@@ -94,3 +96,10 @@ def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:
         accepted = f"{suggest(name, tuple(ENCODING_CLASSES))}accepted: {', '.join(ENCODING_CLASSES)}"
         raise InputError(f"{label} is not known", name, accepted)
     return _load(name)
+
+
+def __getattr__(name: str) -> object:
+    for typed, (_, cls) in ENCODING_CLASSES.items():
+        if cls == name:
+            return _load(typed)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,38 +11,18 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_held
 from pe_spectra.encodings.learned import Learned, start_generator
+from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Value, format_value, parameter
 from pe_spectra.encodings.protocol import Encoding, HasTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
+from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 from pe_spectra.records import dataclass
 
 _MIXED = {"mode": ("mix",)}
 #: Widest mix: its layer is a full matrix.
 _MAX_MIX = 1 << 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class OtherEncodings(Accepts[tuple[Encoding, ...]]):
-    """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
-
-    most: int = 16
-
-    @property
-    def accepted(self) -> str:
-        return f"1 to {self.most} SPECs joined by + are accepted, in quotes where they have , = or +"
-
-    def parse(self, text: str, name: str) -> tuple[Encoding, ...]:
-        """Refuse: SPECs are read where files are."""
-        raise InputError(f"{name} names encodings", text, "SPECs are read by pe_spectra.sources")
-
-    def check(self, value: object, name: str) -> tuple[Encoding, ...]:
-        found = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
-        if not 1 <= len(found) <= self.most or not all(isinstance(e, Encoding) for e in found):
-            raise InputError(f"{name} is no list of encodings", repr(type(value).__name__), self.accepted)
-        return found
 
 
 @final

@@ -21,7 +21,7 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.encodings.rotary_variants import Fope
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.code_table import CodeTable

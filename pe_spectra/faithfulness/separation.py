@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, Sinusoidal
 from pe_spectra.encodings.codes import check_held
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import F64, I64, find_largest, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
     ROOMY,

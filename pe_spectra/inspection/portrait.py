@@ -12,7 +12,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.encodings.learned import Learned, describe_part
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection import DominantPeriod, RowFinding, TableInspection, inspect_table

@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.encodings.codes import count_work, read_grid_codes
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness.code_table import CodeTable

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pe_spectra.encodings import Encoding
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
 from pe_spectra.quantities import ReadOnly, Result, quantity

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import find_rational_key

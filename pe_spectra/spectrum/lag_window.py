@@ -16,7 +16,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies
 from pe_spectra.encodings.codes import check_encoding
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.fourier import GRID, compute_omega

@@ -9,7 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies
-from pe_spectra.encodings.temporal import list_frequencies
+from pe_spectra.encodings.sampled import list_frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity

@@ -11,7 +11,7 @@ import pytest
 
 from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import list_columns, sort_comparisons

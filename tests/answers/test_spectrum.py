@@ -12,7 +12,7 @@ from pe_spectra.answers.captions import entitle_spectra, find_peaks, judge_spect
 from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.features import FourierFeatures
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.spectrum.record import MOST_NEGATIVE
 
 NULL = ("low_bin_mass", "centroid", "effective_bins_entropy", "effective_bins_participation", "flatness")

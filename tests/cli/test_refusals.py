@@ -9,7 +9,7 @@ import pytest
 
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import GivenArray, find_encoding
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.metrics.compare import SYNONYMS, list_columns
 

@@ -13,7 +13,8 @@ from pe_spectra.encodings.codes import list_places
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.features import LearnableSinusoid
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.temporal import Sampled, Time2Vec
+from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.temporal import Time2Vec
 from pe_spectra.faithfulness import measure_faithfulness, separation
 from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.code_table import CodeTable

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra import Sinusoidal
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness.closest_pair import find_closest_pair

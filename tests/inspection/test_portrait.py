@@ -8,7 +8,7 @@ from pe_spectra import Learned, Sinusoidal, compute_spectrum, read_encoding
 from pe_spectra.answers.portraits import answer_portrait
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.encodings.learned import GivenArray
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.inspection.portrait import draw_portrait
 from pe_spectra.inspection.resize import resize_encoding
 from pe_spectra.metrics.resolution import measure_ranks

@@ -8,8 +8,8 @@ import pytest
 
 from pe_spectra.domains import Duration, Moment
 from pe_spectra.encodings import ENCODINGS, Dft, Encoding, find_encoding
-from pe_spectra.encodings.combined import OtherEncodings
 from pe_spectra.encodings.learned import Grid
+from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange, YesNo

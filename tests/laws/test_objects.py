@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pe_spectra.encodings import GivenArray, HasFrequencies
-from pe_spectra.encodings.combined import OtherEncodings
+from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.sources import build_encodings

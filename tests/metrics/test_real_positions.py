@@ -6,7 +6,7 @@ import pytest
 from pe_spectra import GivenArray, Sinusoidal, compare_encodings
 from pe_spectra.encodings import find_encoding
 from pe_spectra.encodings.features import FourierFeatures
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.metrics import METRICS
 
 WAVES = np.array([0.7, 0.31, 0.11, 0.013])

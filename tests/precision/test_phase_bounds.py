@@ -7,7 +7,7 @@ import pytest
 
 from pe_spectra import Rope, Sinusoidal
 from pe_spectra.encodings import GivenArray
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.precision.dtypes import DTYPES, RECIPES, Recipe
 from pe_spectra.precision.phase_bounds import bound_phase_errors
 from pe_spectra.precision.staircase import measure_precision

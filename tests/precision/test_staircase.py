@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings import GivenArray, Learned, Sinusoidal
-from pe_spectra.encodings.temporal import Sampled
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.precision.dtypes import DTYPES, RECIPES, multiply, round_to
 from pe_spectra.precision.staircase import measure_precision
 from tests.precision.slowly import PHASES_ONLY, describe_slowly, round_fraction, round_mpf

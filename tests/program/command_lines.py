@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pe_spectra import limits
 from pe_spectra.cli.declared import build_command
 from pe_spectra.encodings import ENCODINGS
-from pe_spectra.encodings.combined import OtherEncodings
+from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.metrics import METRICS
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange

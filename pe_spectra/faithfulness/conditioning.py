@@ -53,10 +53,8 @@ def measure_conditioning(table: CodeTable) -> Conditioning:
             f"{MAX_RANK_WORK:.2g} multiplications, so they are left out"
         )
         return Conditioning(notes=(note,))
-    from scipy.linalg import svdvals
-
     scaled, exponent = scale_down(table.codes)
-    return _summarise(svdvals(scaled, check_finite=False), width, rows, exponent)
+    return _summarise(np.linalg.svd(scaled, compute_uv=False), width, rows, exponent)
 
 
 def _dft_singular_values(d: int, length: int) -> F64:

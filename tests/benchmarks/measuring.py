@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
 import subprocess
@@ -10,11 +11,28 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from pe_spectra.limits import THREAD_VARIABLES
 
 ROUNDS = 7
 #: A turn lasts at least this long: what is shorter is repeated within it.
 _TURN = 0.01
 MIB = float(1 << 20)
+#: Of every process: the threads that NumPy starts where nothing says how many cost as much as all else of its import.
+_ONE_THREAD = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PE_SPECTRA_NO_FIGURE": "1"}
+_TWICE = """
+import functools, gc, sys, time
+from pe_spectra.cli import main
+
+main()
+for one in gc.get_objects():
+    if isinstance(one, functools._lru_cache_wrapper) and ".cli." not in one.__module__:
+        one.cache_clear()
+start = time.process_time()
+main()
+print(time.process_time() - start, file=sys.stderr)
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +78,18 @@ def compare_commands(candidate: Sequence[str], reference: Sequence[str], *, roun
     return Measured(ratios=tuple(_run(candidate) / _run(reference) for _ in range(rounds)))
 
 
+def compare_loading(line: Sequence[str], reference: Sequence[str], folder: Path, *, rounds: int = ROUNDS) -> Measured:
+    """Return what a command of the program takes beside its own work, over a reference, in processor time.
+
+    Its own work is the second of two runs in one process, where everything is loaded and no result is kept.
+    """
+    command = ["-m", "pe_spectra", *line]
+    _run(command, folder)
+    own = statistics.median(_run_twice(line, folder) for _ in range(3))
+    ratios = tuple((_run(command, folder) - own) / _run(reference, folder) for _ in range(rounds))
+    return Measured(ratios=ratios)
+
+
 def trace_peak(call: Callable[[], object]) -> Measured:
     """Return the peak of traced memory during one call, in MiB."""
     call()  # what is imported and cached once does not count
@@ -98,10 +128,25 @@ def _time(what: Callable[[], object], repeats: int) -> float:
     return (time.thread_time() - start) / repeats
 
 
-def _run(command: Sequence[str]) -> float:
+def _run(command: Sequence[str], folder: Path | None = None) -> float:
     start = _read_children()
-    subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [sys.executable, *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if folder else None,
+        check=True,
+        cwd=folder,
+        env=_ONE_THREAD,
+    )
     return _read_children() - start
+
+
+def _run_twice(line: Sequence[str], folder: Path) -> float:
+    """Seconds of the processor that a command takes where it has run once."""
+    done = subprocess.run(
+        [sys.executable, "-c", _TWICE, *line], capture_output=True, text=True, check=True, cwd=folder, env=_ONE_THREAD
+    )
+    return float(done.stderr.split()[-1])
 
 
 def _read_children() -> float:

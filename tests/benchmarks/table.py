@@ -489,6 +489,15 @@ ROWS = (
     Row(
         name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure, margin=2
     ),
+    *(
+        Row(
+            name="S4",
+            what=f"{line} beside its own work, import numpy",
+            target=1.5,
+            measure=partial(command_rows.measure_loading, name),
+        )
+        for name, line in command_rows.LINES.items()
+    ),
     Row(
         name="W",
         what="sweep of 1000 points, processes that answer one",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 
@@ -212,6 +211,8 @@ def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> st
     >>> compose_command("spectrum", encoding=["my table.npy", "dft"], d=None, window_free=True)
     "pe-spectra spectrum -e 'my table.npy' dft --window-free"
     """
+    import shlex
+
     words = ["pe-spectra", name]
     for key, value in typed.items():
         option = "-e" if key == "encoding" else f"--{key.replace('_', '-')}"

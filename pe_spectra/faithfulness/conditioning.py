@@ -54,7 +54,8 @@ def measure_conditioning(table: CodeTable) -> Conditioning:
         )
         return Conditioning(notes=(note,))
     scaled, exponent = scale_down(table.codes)
-    return _summarise(np.linalg.svd(scaled, compute_uv=False), width, rows, exponent)
+    values = np.asarray(np.linalg.svd(scaled, compute_uv=False), dtype=np.float64)
+    return _summarise(values, width, rows, exponent)
 
 
 def _dft_singular_values(d: int, length: int) -> F64:

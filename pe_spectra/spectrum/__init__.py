@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pe_spectra.fourier import compute_dft_weights, compute_omega
 from pe_spectra.spectrum.density import compute_density_spectrum
 from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, measure_toeplitz_share
@@ -16,8 +18,10 @@ from pe_spectra.spectrum.lag_window import (
     list_axes,
 )
 from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin, count_low_frequencies
-from pe_spectra.spectrum.periodograms import LocalSpectra, compute_irregular_spectrum, compute_local_spectra
 from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
+
+if TYPE_CHECKING:  # of encodings at real positions and of means over windows: loaded when first used
+    from pe_spectra.spectrum.periodograms import LocalSpectra, compute_irregular_spectrum, compute_local_spectra
 
 __all__ = [
     "GridSpectrum",
@@ -46,3 +50,11 @@ __all__ = [
     "list_axes",
     "measure_toeplitz_share",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pe_spectra.spectrum import periodograms
+
+    return getattr(periodograms, name)

@@ -32,7 +32,6 @@ from pe_spectra.spectrum.density import (
 )
 from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_kernel, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import AXES
 
@@ -83,6 +82,8 @@ def compute_spectrum(
     if bandwidth is None:
         bandwidth = DEFAULT_BANDWIDTH if encoding.shape is None else GRID_BANDWIDTH
     if isinstance(encoding, Sampled):
+        from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
+
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
         return replace(found, encoding=encoding)
     if isinstance(encoding, HasFrequencies) and encoding.shape is None:

@@ -21,6 +21,8 @@ _TURN = 0.01
 MIB = float(1 << 20)
 #: Of every process: the threads that NumPy starts where nothing says how many cost as much as all else of its import.
 _ONE_THREAD = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1"), "PE_SPECTRA_NO_FIGURE": "1"}
+#: The program as the installed script starts it; `python -m` takes the module runpy besides.
+PROGRAM = ("-c", "from pe_spectra.cli import run_process; run_process()")
 _TWICE = """
 import functools, gc, sys, time
 from pe_spectra.cli import main
@@ -83,7 +85,7 @@ def compare_loading(line: Sequence[str], reference: Sequence[str], folder: Path,
 
     Its own work is the second of two runs in one process, where everything is loaded and no result is kept.
     """
-    command = ["-m", "pe_spectra", *line]
+    command = [*PROGRAM, *line]
     _run(command, folder)
     own = statistics.median(_run_twice(line, folder) for _ in range(3))
     ratios = tuple((_run(command, folder) - own) / _run(reference, folder) for _ in range(rounds))

@@ -26,7 +26,7 @@ LONG = {
 }
 #: Says of each process of a sweep how many seconds of a processor it has used.
 _TELL = """
-import json, os, sys, time
+import atexit, json, os, sys, time
 from pathlib import Path
 from pe_spectra import cli
 from pe_spectra.experiment import pools
@@ -47,10 +47,8 @@ def shutdown(pool, *given, **named):
 
 
 pools._Processes.shutdown = shutdown
-try:
-    cli.run_process()
-except SystemExit:
-    print(json.dumps([time.process_time(), *used.values()]), file=sys.stderr)
+atexit.register(lambda: print(json.dumps([time.process_time(), *used.values()]), file=sys.stderr))
+cli.run_process()
 """
 
 

@@ -471,20 +471,38 @@ ROWS = (
         gate=True,
         margin=1.2,
     ),
-    Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help, margin=2),
-    Row(name="S1", what="--version, import typer", target=1.1, measure=command_rows.measure_version, margin=2),
+    Row(name="S1", what="--help, import typer", target=1.1, measure=command_rows.measure_help, gate=True, margin=1.3),
+    Row(
+        name="S1",
+        what="--version, import typer",
+        target=1.1,
+        measure=command_rows.measure_version,
+        gate=True,
+        margin=1,
+    ),
     Row(
         name="S2",
         what="spectrum --json --no-figure, import typer",
         target=2.1,
         measure=command_rows.measure_spectrum,
-        margin=3,
+        margin=1.5,
+    ),
+    *(
+        Row(
+            name="S2",
+            what=f"of that, {what}, import typer",
+            target=most,
+            measure=partial(command_rows.measure_part, what),
+        )
+        for what, most in command_rows.PARTS.items()
     ),
     Row(
         name="S2",
         what="spectrum --json --no-figure, bare interpreter",
         target=12,
         measure=command_rows.measure_spectrum_from_bare,
+        gate=True,
+        margin=1.3,
     ),
     Row(
         name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure, margin=2
@@ -495,6 +513,7 @@ ROWS = (
             what=f"{line} beside its own work, import numpy",
             target=1.5,
             measure=partial(command_rows.measure_loading, name),
+            gate=name in command_rows.QUICK,
         )
         for name, line in command_rows.LINES.items()
     ),

@@ -96,6 +96,7 @@ def test_help_loads_no_more_than_it_names(tmp_path, line, spared):
         ("audit --explain precision --json", "explanation"),
         (f"audit {LLAMA} --json", "audit"),
         ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
+        ("faithfulness --length 80 --json", "faithfulness"),
     ],
 )
 def test_numbers_load_numpy_alone(tmp_path, line, kind):

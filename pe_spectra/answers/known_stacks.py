@@ -12,7 +12,7 @@ from pe_spectra.wording import count
 
 VERDICTS = Verdicts({"stacks": "ok"})
 #: How a release can be known.
-_HOW = ("measured", "measured in part", "read")
+_HOW = ("measured", "read")
 #: The width of a head of the files that are asked about, their length, and model types of one layout and the other.
 _WIDTH, _LENGTH, _FAMILIES = 8, 64, ("llama", "qwen2")
 
@@ -26,7 +26,7 @@ class ReleaseRow(Result):
     title: str = quantity("What it is called in answers.", column=None)
     package: str | None = quantity("What pip installs it as; null where it does not.", column=None)
     date: str | None = quantity("When it was measured or read; null of a paper.")
-    how: str = quantity("Measured by running it, in part and else read, or read from its source.", words=_HOW)
+    how: str = quantity("Measured by running it, or read from its source.", words=_HOW)
     source: str = quantity("The files, with version or commit.", column=None)
     reads_gguf: bool = quantity("Whether it reads GGUF files, too.", column=None)
     layouts: tuple[str, ...] = quantity(

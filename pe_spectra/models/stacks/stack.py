@@ -80,7 +80,7 @@ class Stack:
     version: str = ""  #: of the release; empty where there are none
     commit: str = ""  #: of the source that a release packs, where it has no version of its own; else empty
     date: str = ""  #: when it was measured or read
-    how: str = "read"  #: "measured", "measured in part" or "read": how it is known
+    how: str = "read"  #: "measured" or "read": how it is known
     source: str  #: the files that were read, with version or commit
     reader: str  #: what messages call it
     kinds: tuple[str, ...]  #: every rope_type that it knows

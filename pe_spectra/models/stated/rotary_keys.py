@@ -305,5 +305,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
     if newer.found and not is_nested and known.is_known and (known.ignores_flat or not known.flat_share):
         newer = Keys({}, keys.path)  # flat, and not read
+    if not known.flat_share:
+        older = Keys({}, keys.path)
     nested = newer.find_object(name) if isinstance(newer.found.get(name), Mapping) else newer
     return (older,) if older.found and known.is_known and not known.is_layered else (nested, newer, older)

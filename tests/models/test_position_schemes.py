@@ -1,5 +1,6 @@
 """Schemes that a table says of a class: every default configuration, and some of them by their papers."""
 
+import contextlib
 import gzip
 import json
 from collections import Counter
@@ -8,6 +9,7 @@ import pytest
 
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
+from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.position_schemes import find_schemes, tell_how_known
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
@@ -159,3 +161,13 @@ def test_nesting_without_end_is_refused_in_time():
 def test_a_window_is_an_encoding_of_the_catalogue():
     (layer,) = audit({"model_type": "swin"}).layers
     assert layer.encoding.label == "swin window=7 heads=3"
+
+
+def test_what_a_class_writes_of_itself_is_not_said_to_be_refused():
+    """Files with all keys as their class has them by default, which load."""
+    said = {}
+    for name, config in DEFAULTS.items():
+        with contextlib.suppress(FileError):
+            found = read_configuration(config, "config.json").findings
+            said[name] = [one.message for one in found if one.level == "error" and "refuses" in one.message]
+    assert {name: messages for name, messages in said.items() if messages} == {}

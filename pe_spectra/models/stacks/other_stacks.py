@@ -111,6 +111,12 @@ def _read_deepseek(found: Description) -> None:
         found.values["attention_factor"] = 0.1 * mscale * math.log(max(1.0, found.values["factor"])) + 1
 
 
+def _refuse_integer(found: Description) -> None:
+    if "factor" in found.block.integers:
+        accepted = f"{write_number(found.values['factor'])}.0 is read; an integer raises a TypeError"
+        raise InputError(f"{found.block.where}: factor is an integer", write_number(found.values["factor"]), accepted)
+
+
 def _refuse_turns(found: Description) -> None:
     if found.layer.layout == "interleaved":
         accepted = "rope_type longrope needs it"
@@ -127,7 +133,7 @@ VLLM_SPRING = Stack(
     title="vLLM 0.19.1",
     package="vllm",
     version="0.19.1",
-    date="2026-11-24",
+    date="2026-11-28",
     how="measured",
     source="vllm 0.19.1, vllm/model_executor/layers/rotary_embedding/",
     chunked=_CHUNKED | {"ouro"},
@@ -135,7 +141,7 @@ VLLM_SPRING = Stack(
     # older spellings are translated by patch_legacy_rope_type
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
     readings={
-        "linear": LINEAR,
+        "linear": Reading(needs=("factor",), then=(_refuse_integer,)),
         "ntk": Reading(needs=("factor",), formula=_scale_ntk_shifted),
         "dynamic": Reading(then=(_read_dynamic,), formula=_scale_dynamic_fixed),
         "yarn": Reading(

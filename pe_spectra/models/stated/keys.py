@@ -101,7 +101,7 @@ HEAD_WIDTH = Kind(
     reasoning="Numbers that describe the heads contradict each other, so tensors of these shapes cannot be multiplied, "
     "or a list of sections does not cover the pairs.",
     formula="key-value heads divide the heads; the sections of mrope, those of the class where the file has none, add "
-    "up to D/2",
+    "up to D/2; a head that is turned as a whole has an even width",
     references=(TRANSFORMERS,),
 )
 
@@ -304,8 +304,8 @@ def _check_heads(keys: Keys) -> None:
 def _check_ignored(keys: Keys, known: KnownModel) -> None:
     """Report keys that are spelled right, but that the class of this model does not read."""
     taken = _find_taken_base(keys, known)
-    others = [key for key in BASES if key in keys and known.base_key not in ("", key)]
-    ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.find_number(key) != taken]
+    others = [key for key in BASES if key in keys and known.base_key != key]
+    ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.found[key] != taken]
     asked = keys.found.get("rope_interleave")
     if isinstance(asked, bool) and not known.obeys_interleave and asked != (known.layout == "interleaved"):
         ignored.append((f"{keys.where}rope_interleave", "rope_interleave", f"; its layout is {known.layout}"))
@@ -315,7 +315,8 @@ def _check_ignored(keys: Keys, known: KnownModel) -> None:
         key = f"{nested.where}rope_theta"
         ignored.append((f"{key} {write_number(stated)}", key, ""))
     for shown, key, meant in ignored:
-        takes = meant or f", which takes base {write_number(taken)}; it reads {known.base_key}"
+        reads = f"it reads {known.base_key}" if known.base_key else "it reads no such key"
+        takes = meant or f", which takes base {write_number(taken)}; {reads}"
         message = f"{shown} is not read by the class of {known.model}{takes}"
         keys.report(KEY_NOT_READ, message, key=key, model=known.model)
 

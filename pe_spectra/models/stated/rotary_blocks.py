@@ -316,6 +316,7 @@ def _read_block(block: Keys) -> RotaryBlock:
         original_inside=original if isinstance(original, float) else None,
         type_inside=older,
         nulls=frozenset(key for key, value in block.found.items() if value is None),
+        integers=frozenset(key for key, value in block.found.items() if type(value) is int),
     )
 
 

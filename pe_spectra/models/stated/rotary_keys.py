@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import report_refused, report_unshared
+from pe_spectra.models.stated.loading import VALUE_REFUSED, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, drop_unread, read_blocks
@@ -98,6 +98,8 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
     share, share_key = _read_share(keys, known, one.name, width)
     if known.share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
+    if known.is_known and " / " in width_key and one.turns and int(width * share) == width and width % 2:
+        _report_odd(keys, width_key, width)
     return LayerStatement(
         name=one.name,
         head_dim=width,
@@ -118,6 +120,17 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         width_key=width_key,
         share_key=share_key,
     )
+
+
+def _report_odd(keys: Keys, width_key: str, width: int) -> None:
+    """A head of an odd width that is turned as a whole: one channel more has a frequency, and attention fails."""
+    if any(one.code in (VALUE_REFUSED.code, HEAD_WIDTH.code) for one in keys.findings):
+        return
+    message = (
+        f"{width_key} is odd, {width}: the frequencies turn {width + 1} channels, so attention fails when the model "
+        "runs; state a width and heads that give an even one"
+    )
+    keys.report(HEAD_WIDTH, message, width=width)
 
 
 def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:

@@ -83,6 +83,7 @@ class RotaryBlock:
     original_inside: float | None = None  #: the one inside it, which goes behind
     type_inside: str | None = None  #: the key type inside the block, which goes behind rope_type
     nulls: frozenset[str] = frozenset()  #: keys that are null, which some readers take for more than "not set"
+    integers: frozenset[str] = frozenset()  #: keys whose number is written without a decimal point
     attention_by_class: bool = False  #: attention_factor in `values` is what the model's class takes, not stated
 
     def find(self, key: str) -> float | None:

@@ -79,14 +79,21 @@ def measure(probe):
     return {key: value for key, value in found.items() if value}
 
 
+def list_types():
+    """The types of layers that there are, older names among them."""
+    return [*configuration_utils.ALLOWED_ATTN_LAYER_TYPES, *configuration_utils._LEGACY_LAYER_TYPE_REMAP]
+
+
 def join(keys):
     return "".join(KEYS[key] for key in keys)
 
 
 def measure_layers(probe):
-    """Whether types of layers that there are not are refused, and too few of them."""
+    """Whether types of layers that there are not are refused, and too few of them; those that it writes itself."""
     layers = ask(probe.config, "num_hidden_layers")
     found = {"layers": layers} if isinstance(layers, int) else {}
+    written = () if isinstance(probe.config, type) else probe.config.to_dict().get("layer_types") or ()
+    found["written"] = sorted({*written} - {*list_types()})
     names = list(ask(probe.config, "layer_types") or ("full_attention",))
     for count in (layers, 4):
         whole = {"num_hidden_layers": count, "layer_types": (names * (count or 1))[:count]}
@@ -149,7 +156,7 @@ def main():
     head = {"stack": "transformers", "version": version("transformers")}
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
     head |= {"written by": "tests/reference/transformers/fields.py", "keys": {one: key for key, one in KEYS.items()}}
-    head["layer_types"] = [*configuration_utils.ALLOWED_ATTN_LAYER_TYPES, *configuration_utils._LEGACY_LAYER_TYPE_REMAP]
+    head["layer_types"] = list_types()
     for model, cls, config, name in list_models(release):
         # a part is measured in its own class
         if name is None:

@@ -242,7 +242,7 @@ def measure_width(probe):
         seen = probe.count(probe.put({"rope_type": "default", "rope_theta": 1e4}) | {"qk_rope_head_dim": 2 * part})
         found |= {"whole": whole, "beside": whole - part if 2 * seen == whole + part else None}
     heads = ask(probe.config, "num_attention_heads")
-    if isinstance(heads, int):
+    if isinstance(heads, int) and (ask(probe.config, "hidden_size") or 0) % heads == 0:  # else its own would not do
         found["divides"] = probe.release_model({"hidden_size": 12 * 32 + 1, "num_attention_heads": 12}) is None
     stated = ask(probe.config, keys[0]) if keys else None
     raw = find_given(probe.cls, keys[0]) if keys else None

@@ -116,12 +116,23 @@ def draw(rng):
     return {**found, "max_position_embeddings": length, "rope_parameters": block}
 
 
-def compute(get_rope, config):
+def write_integers(drawn):
+    """The first configuration of each scaling with a factor, and that written without a decimal point."""
+    kinds = {}
+    for config in drawn:
+        block = config["rope_parameters"]
+        if "factor" in block:
+            kinds.setdefault(block["rope_type"], config | {"rope_parameters": block | {"factor": 4}})
+    return list(kinds.values())
+
+
+def compute(rotary, config):
     """Frequencies and attention factor, from the row of position 1; the words of what refuses."""
     length, block = config["max_position_embeddings"], config["rope_parameters"]
     _LENGTH.model_config.max_model_len = length
     try:
-        module = get_rope(config["head_dim"], length, True, dict(block), torch.float32)
+        rotary._ROPE_DICT.clear()  # where 4 and 4.0 are the same
+        module = rotary.get_rope(config["head_dim"], length, True, dict(block), torch.float32)
     except Exception as error:
         return {"refused": f"{type(error).__name__}: {error}"[:200]}
     rows = getattr(module, "cos_sin_cache", None)
@@ -136,10 +147,11 @@ def compute(get_rope, config):
 def main():
     """Draw, compute and write."""
     put_stubs(pathlib.Path.cwd() if len(sys.argv) < 3 else pathlib.Path(sys.argv[2]))
-    get_rope = importlib.import_module("vllm.model_executor.layers.rotary_embedding").get_rope
+    rotary = importlib.import_module("vllm.model_executor.layers.rotary_embedding")
     rng = np.random.default_rng(20261124)
     drawn = [draw(rng) for _ in range(COUNT)]
-    cases = [{"config": config, **compute(get_rope, config)} for config in drawn]
+    drawn += write_integers(drawn)
+    cases = [{"config": config, **compute(rotary, config)} for config in drawn]
     head = {"stack": "vllm", "version": sys.argv[1], "torch": torch.__version__.partition("+")[0]}
     freeze(HERE, head, cases)
 

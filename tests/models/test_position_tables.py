@@ -72,6 +72,30 @@ def test_the_shape_of_a_table(keys, values):
     assert dict(read(keys).values) == values
 
 
+SERIES = {"model_type": "patchtst", "context_length": 512, "patch_length": 16, "patch_stride": 8}
+
+
+@pytest.mark.parametrize(
+    ("keys", "scheme", "rows", "unused"),
+    [
+        ({"context_length": None, "patch_length": None, "patch_stride": None}, "sinusoidal", 32, 0),
+        ({"patch_length": 12, "patch_stride": 12}, "sinusoidal", 42, 0),
+        ({"positional_encoding_type": "random"}, "learned", 63, 0),
+        ({"positional_encoding_type": "random", "use_cls_token": True}, "learned", 64, 1),
+        ({"patch_length": 511, "patch_stride": 600}, "sinusoidal", 1, 0),
+    ],
+)
+def test_patches_of_a_series_a_stride_apart(keys, scheme, rows, unused):
+    """The rows, and whether training moves them, that PatchTSTModel of transformers 5.24.0 has."""
+    found = read(SERIES | keys)
+    assert (found.scheme, dict(found.values)) == (scheme, {"d": 128, "unused": unused, "rows": rows})
+
+
+def test_a_series_no_longer_than_a_patch_is_refused():
+    with pytest.raises(FileError, match=r"context_length .*a length above that of a patch, 16, is accepted"):
+        read({**SERIES, "context_length": 16})
+
+
 def test_a_length_that_no_key_gives_is_that_of_the_class():
     found = find_finding({"model_type": "vit"}, "length-defaulted")
     assert found.message == (

@@ -29,7 +29,14 @@ from pe_spectra.models.stated.position_schemes import (
     is_switched_off,
     tell_how_known,
 )
-from pe_spectra.models.stated.position_tables import NESTED_CONFIG, TYPE, KnownTable, find_table, read_table
+from pe_spectra.models.stated.position_tables import (
+    NESTED_CONFIG,
+    TYPE,
+    KnownTable,
+    find_table,
+    read_table,
+    settle_table,
+)
 from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
@@ -258,7 +265,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
         return "t5"
     table = find_table(model) if known.only_if is not None or not known.is_known else None
     if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
-        return "sinusoidal" if table.fixed else "learned"
+        return "sinusoidal" if settle_table(keys, table).fixed else "learned"
     if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):
         return "none"
     if known.is_known or says_rotary or asks_rotation(keys):

@@ -56,7 +56,10 @@ class KnownTable(NamedTuple):
     grows: bool = False  #: and which are made for more positions when these are asked for
     picture: str = ""  #: for patches of a picture: the key that has its size
     patch: str | int | tuple[int, int] = ""  #: the key of a patch's size, or that size
-    defaults: tuple[Any, Any] = (None, None)  #: the two sizes where the file has none
+    series: tuple[str, ...] = ()  #: for patches of a series: the keys of its length, of a patch's and of their stride
+    defaults: tuple[Any, ...] = (None, None)  #: these sizes where the file has none
+    one_more: tuple[str, bool] | None = None  #: the switch with which one row more stands before the first position
+    trained_if: tuple[str, str] | None = None  #: the word with which a table that is fixed else is trained
     #: always, asked or never: whether the class resamples it for pictures of another size, and by which filter
     resized: tuple[str, ...] = ()
 
@@ -88,14 +91,18 @@ def _load(release: str) -> Mapping[str, tuple[KnownTable, ...]]:
     file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}-tables.json")
     found: Mapping[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8"))["tables"]
     return {
-        name: tuple(_make(one) for one in tables if "keys" in one or ("picture" in one and not one.get("fixed")))
+        name: tuple(_make(one) for one in tables if {"keys", "series"} & one.keys() or _is_trained_grid(one))
         for name, tables in found.items()
     }
 
 
+def _is_trained_grid(found: Mapping[str, Any]) -> bool:
+    return "picture" in found and not found.get("fixed")
+
+
 def _make(found: Mapping[str, Any]) -> KnownTable:
     values: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
-    return KnownTable(**values)
+    return KnownTable(**({"keys": values["series"][:1]} if "series" in values else {}), **values)
 
 
 def list_tables(model: str, release: str = NEWEST) -> tuple[KnownTable, ...]:
@@ -118,6 +125,16 @@ def find_table(model: str) -> KnownTable | None:
     return tables[0] if tables else None
 
 
+def settle_table(keys: Keys, table: KnownTable) -> KnownTable:
+    """Return a table as the switches of a file leave it: trained or not, with a row before the first position or not.
+
+    >>> settle_table(Keys({"positional_encoding_type": "random"}, "config.json"), find_table("patchtst")).fixed
+    False
+    """
+    trained, more = (asked and keys.found.get(asked[0]) == asked[1] for asked in (table.trained_if, table.one_more))
+    return table._replace(fixed=table.fixed and not trained, extra=table.extra + bool(more))
+
+
 def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, str]:
     """Read the shape of a table, the context that is stated, and the key that it lacks, "" where it has it.
 
@@ -128,9 +145,10 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
     >>> read_table(Keys({"model_type": "vit", "image_size": 384}, "config.json"), "vit")[0]["rows"]
     577
     """
-    table = find_table(model) or KnownTable()
+    table = settle_table(keys, find_table(model) or KnownTable())
     grid, stated = _read_grid(keys, table) if table.picture else (None, keys.find_integer(*table.keys))
     rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
+    rows = _count_patches(keys, table) if table.series else rows
     values: dict[str, int] = {"d": _read_width(keys, table), "unused": _count_unused(keys, table)}
     length = None
     if rows is not None:
@@ -170,6 +188,17 @@ def _read_grid(keys: Keys, table: KnownTable) -> tuple[tuple[int, int], int | No
     if not all(one >= other for one, other in zip(whole, patch, strict=True)):
         keys.refuse(table.picture, f"a size from that of a patch, {max(patch)}, is accepted")
     return (whole[0] // patch[0], whole[1] // patch[1]), None if asked is None else asked[0]
+
+
+def _count_patches(keys: Keys, table: KnownTable) -> int:
+    """The patches that are cut from a series, which is longer than one."""
+    found = (keys.find_integer(key) for key in table.series)
+    length, patch, stride = (
+        default if size is None else size for size, default in zip(found, table.defaults, strict=True)
+    )
+    if length <= patch:
+        keys.refuse(table.series[0], f"a length above that of a patch, {patch}, is accepted")
+    return int((length - patch) // stride + 1)
 
 
 def _pair(size: Any) -> tuple[int, int]:

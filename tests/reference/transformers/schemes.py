@@ -364,7 +364,7 @@ def list_measured():
     return found | {
         of
         for of, some in tables.items()
-        if any("keys" in one or ("picture" in one and not one.get("fixed")) for one in some)
+        if any({"keys", "series"} & one.keys() or ("picture" in one and not one.get("fixed")) for one in some)
     }
 
 

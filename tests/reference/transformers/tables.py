@@ -16,6 +16,7 @@ import contextlib
 import datetime
 import gzip
 import importlib
+import itertools
 import json
 import pathlib
 import random
@@ -38,6 +39,10 @@ LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_lay
 #: Keys that a number of rows may follow.
 LENGTHS = re.compile(r"position|length|size|patch|ctx|frames|max_|context|seq|pad_token_id")
 WIDTHS = re.compile(r"hidden|embedding_size|embed_dim|vocab|intermediate|kernel|head|window|batch|codebook")
+#: Keys of a series, of the patches that are cut from it and of how far apart they begin.
+SERIES = re.compile(r"length|stride")
+#: What says that a table is trained, for classes that have fixed ones too.
+WORDS = ({"positional_encoding_type": "random"},)
 #: What some classes need before they can be built, or add a table at all.
 NEEDED = ({}, {"prediction_length": 24, "context_length": 48}, {"use_qformer_text_input": True})
 ALIASES = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
@@ -119,8 +124,41 @@ def explain(cls, of, name, keys):
     pictures = [key for key in moved if "patch" not in key]
     patches = [key for key in moved if "patch" in key]
     if len(pictures) == 1 and len(patches) <= 1:
-        return explain_grid(cls, of, name, rows, keys, pictures[0], *patches)
-    return {"rows": rows} if not moved else None
+        grid = explain_grid(cls, of, name, rows, keys, pictures[0], *patches)
+        return grid or explain_series(cls, of, name, keys)
+    return {"rows": rows} if not moved else explain_series(cls, of, name, keys)
+
+
+def explain_series(cls, of, name, keys):
+    """Rows of patches that are cut from a series, a stride apart; None where the number of rows is another.
+
+    A class is known by this that refuses a series no longer than a patch.
+    """
+    sizes = {key: value for key, value in of().to_dict().items() if type(value) is int and SERIES.search(key)}
+
+    def holds(names, values):
+        length, patch, stride = values
+        rows = count(cls, of, {**keys, **dict(zip(names, values, strict=True))}, name)
+        return rows == ((length - patch) // stride + 1 if length > patch else None)
+
+    for names in itertools.permutations(sizes, 3):
+        if all(holds(names, values) for values in ((97, 12, 5), (60, 7, 11), (96, 12, 12), (9, 12, 4), (12, 12, 4))):
+            fact = {"series": list(names), "defaults": [sizes[key] for key in names], "extra": 0}
+            return fact | find_switches(cls, of, name, keys)
+    return None
+
+
+def find_switches(cls, of, name, keys):
+    """The switch that adds a row, and the word with which training moves what else is fixed."""
+    found, table = {}, list_tables(build(cls, of, keys))[name]
+    for key, value in of().to_dict().items():
+        if type(value) is bool and count(cls, of, {**keys, key: not value}, name) == table.shape[-2] + 1:
+            found["one_more"] = [key, not value]
+    for word in WORDS:
+        other = list_tables(build(cls, of, {**keys, **word})).get(name)
+        if not table.requires_grad and other is not None and other.requires_grad:
+            found["trained_if"] = list(*word.items())
+    return found
 
 
 def explain_grid(cls, of, name, rows, keys, picture, patch=None):
@@ -254,6 +292,12 @@ def draw_rows(measured, draws=3):
                 elif isinstance(table.get("patch"), str):
                     patch = generator.choice([8, 14, 16, 30])
                     keys |= {table["patch"]: patch, table["picture"]: patch * generator.randrange(2, 40)}
+                elif "series" in table:
+                    sizes = (generator.randrange(*ends) for ends in ((80, 600), (2, 40), (1, 40)))
+                    keys |= dict(zip(table["series"], sizes, strict=True))
+                    keys |= dict(
+                        [table[one] for one in ("one_more", "trained_if") if one in table and generator.randrange(2)]
+                    )
             ways = ((cls, needed | keys) for needed in NEEDED for cls in classes[:6])
             tried = (list_tables(build(cls, of, asked)) for cls, asked in ways)
             rows = next(filter(None, tried), {})

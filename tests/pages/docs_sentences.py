@@ -164,27 +164,12 @@ SENTENCES = (
             for number in numbers.count_never(name)
         ),
     ),
-    Sentence(MODELS, "| `vllm` | vLLM {} |", lambda: (STACKS["vllm"].version,)),
-    Sentence(
-        MODELS,
-        "| `llama.cpp` | llama.cpp 0c1e57098 with its converter, as in llama-cpp-python {} |",
-        lambda: (STACKS["llama.cpp"].version,),
-    ),
-    Sentence(MODELS, "| `keras-hub` | keras-hub {}, its", lambda: (STACKS["keras-hub"].version,)),
     Sentence(
         MODELS,
         "that {} classes and {} architectures make",
         lambda: tuple(
             len(load_axial(f"{one.name}-{one.version}")["classes"]) for one in (STACKS["diffusers"], STACKS["timm"])
         ),
-    ),
-    Sentence(MODELS, "| `diffusers` | diffusers {} |", lambda: (STACKS["diffusers"].version,)),
-    Sentence(MODELS, "| `timm` | timm {} |", lambda: (STACKS["timm"].version,)),
-    Sentence(MODELS, "| `torchtune` | torchtune {} |", lambda: (STACKS["torchtune"].version,)),
-    Sentence(
-        MODELS,
-        "| `rotary-embedding-torch` | rotary-embedding-torch {} |",
-        lambda: (STACKS["rotary-embedding-torch"].version,),
     ),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),
     Sentence(MODELS, "theta'_i l > {} max(theta_i L0", lambda: (TOLERANCE,)),

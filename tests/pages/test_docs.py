@@ -29,7 +29,7 @@ from pe_spectra.inspection import KINDS as TABLE_KINDS
 from pe_spectra.metrics import METRICS
 from pe_spectra.models.checks import KINDS
 from pe_spectra.models.lengths.methods import compare_methods
-from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stacks import RELEASES
 from pe_spectra.spec import FILE_EXTENSIONS
 from tests.conftest import Finished
 from tests.pages import quantities
@@ -87,9 +87,9 @@ def test_every_cause_stands_in_the_table_of_diff() -> None:
     assert write_causes() in section(PAGES["models.md"], "diff")
 
 
-def test_every_stack_is_named_with_the_version_that_was_read() -> None:
-    rows = re.findall(r"^\| `([a-z0-9.-]+)` \| ([^|]+) \|$", section(PAGES["models.md"], "One file"), re.MULTILINE)
-    assert rows == [(stack.name, stack.title) for stack in STACKS.values()]
+def test_every_release_is_named_with_its_version_date_and_how_it_is_known() -> None:
+    rows = re.findall(r"^([a-z0-9.-]+)\t(\S+)\t(\S+)\t(measured|read)\t", PAGES["models.md"], re.MULTILINE)
+    assert rows == [(one.name, one.version or "-", one.date or "-", one.how) for one in RELEASES]
 
 
 def test_every_verdict_of_diff_stands_in_a_table() -> None:

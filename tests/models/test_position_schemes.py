@@ -11,6 +11,7 @@ from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import find_composite
 from pe_spectra.models.stated.position_schemes import find_schemes, tell_how_known
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
 from tests.models.configurations import audit, find_finding, read
@@ -171,3 +172,21 @@ def test_what_a_class_writes_of_itself_is_not_said_to_be_refused():
             found = read_configuration(config, "config.json").findings
             said[name] = [one.message for one in found if one.level == "error" and "refuses" in one.message]
     assert {name: messages for name, messages in said.items() if messages} == {}
+
+
+def test_a_width_or_heads_that_a_file_leaves_out_are_those_of_the_class():
+    """A file of a model_type alone says what its class writes of itself."""
+    followed, told = {"alibi", "t5", "sinusoidal", "learned"}, 0
+    for name, keys in DEFAULTS.items():
+        if name in BY_NAME or find_composite(name):
+            continue
+        whole = read({**keys, "model_type": name})
+        if whole.scheme in followed:
+            bare, told = read({"model_type": name}), told + 1
+            assert (bare.scheme, dict(bare.values)) == (whole.scheme, dict(whole.values)), name
+    assert told > 150
+
+
+def test_heads_of_a_class_that_is_not_known_are_to_be_stated():
+    with pytest.raises(FileError, match="lacks a key; looked for num_attention_heads"):
+        read({"model_type": "nobody-knows", "alibi": True})

@@ -27,6 +27,7 @@ from pe_spectra.models.stated.position_schemes import (
     FoundScheme,
     find_schemes,
     is_switched_off,
+    read_size,
     tell_how_known,
 )
 from pe_spectra.models.stated.position_tables import (
@@ -115,7 +116,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values, length, lacking = read_table(keys, known.model)
         resized = (find_table(known.model) or KnownTable()).resized
     elif scheme in _READERS:
-        values = _READERS[scheme](keys, own[0].values if own else {})
+        values = _READERS[scheme](keys, known.model)
     elif own:
         values = own[0].values
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
@@ -295,12 +296,12 @@ def _explain_nothing(keys: Keys) -> str:
 
 
 #: Parameters from the keys of a file, and from what its class has without them.
-_READERS: Mapping[str, Callable[[Keys, Mapping[str, int]], dict[str, int | float | str]]] = {
-    "alibi": lambda keys, _: {"heads": keys.read_integer(*HEADS)},
-    "t5": lambda keys, own: {
+_READERS: Mapping[str, Callable[[Keys, str], dict[str, int | float | str]]] = {
+    "alibi": lambda keys, model: {"heads": read_size(keys, HEADS, "heads", model)},
+    "t5": lambda keys, model: {
         "buckets": keys.find_integer("relative_attention_num_buckets") or 32,
         "max_distance": keys.find_integer("relative_attention_max_distance") or 128,
-        "heads": keys.find_integer(*HEADS) or own.get("heads") or keys.read_integer(*HEADS),
+        "heads": read_size(keys, HEADS, "heads", model),
     },
-    "sinusoidal": lambda keys, _: {"d": keys.read_integer(*WIDTHS)},
+    "sinusoidal": lambda keys, model: {"d": read_size(keys, WIDTHS, "d", model)},
 }

@@ -77,6 +77,24 @@ def tell_how_known(model: str, release: str = NEWEST) -> str:
     return "" if found.get("has") is None else "read" if found.get("read") else "measured"
 
 
+def read_size(keys: Keys, names: tuple[str, ...], axis: str, model: str, release: str = NEWEST) -> int:
+    """Read the first of the names that is set, a positive integer; without, what the class of a model takes.
+
+    Parameters
+    ----------
+    axis : "d" for a width, "heads" for a number of heads.
+
+    Raises
+    ------
+    FileError : none is set and the class is not known, or it is no positive integer.
+
+    >>> read_size(Keys({}, "config.json"), ("n_head",), "heads", "bloom")
+    8
+    """
+    size: int | None = load_table(f"{release}-schemes")["types"].get(model, {}).get("sizes", {}).get(axis)
+    return keys.find_integer(*names) or size or keys.read_integer(*names)
+
+
 def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundScheme, ...]:
     """Return in which ways the class of a model has positions with these keys, the one to be audited first.
 

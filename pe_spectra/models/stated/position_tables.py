@@ -17,6 +17,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import split_names
+from pe_spectra.models.stated.position_schemes import read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 
 TYPE = "position_embedding_type"
@@ -149,7 +150,7 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
     grid, stated = _read_grid(keys, table) if table.picture else (None, keys.find_integer(*table.keys))
     rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
     rows = _count_patches(keys, table) if table.series else rows
-    values: dict[str, int] = {"d": _read_width(keys, table), "unused": _count_unused(keys, table)}
+    values: dict[str, int] = {"d": _read_width(keys, table, model), "unused": _count_unused(keys, table)}
     length = None
     if rows is not None:
         values["rows"] = rows + table.extra
@@ -167,9 +168,9 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
     return values, length, (table.picture or table.keys[0]) if stated is None and rows is not None else ""
 
 
-def _read_width(keys: Keys, table: KnownTable) -> int:
+def _read_width(keys: Keys, table: KnownTable, model: str) -> int:
     if not isinstance(table.columns, tuple):
-        return table.columns if table.columns is not None else keys.read_integer(*WIDTHS)
+        return table.columns if table.columns is not None else read_size(keys, WIDTHS, "d", model)
     return keys.find_integer(table.columns[0], *WIDTHS) or table.columns[1]
 
 

@@ -78,6 +78,8 @@ SIZES = re.compile(
 #: Kinds that other scripts measure.
 MEASURED = ("rotary", "learned", "sinusoidal")
 #: Kinds whose sizes are followed to keys.
+#: What every configuration answers for, by whatever name its file has it.
+ALWAYS = {"d": "hidden_size", "heads": "num_attention_heads"}
 FOLLOWED = {kind for kind, _, axes in BY_NAME if axes} - {"rotary"}
 #: Names in source that speak of positions, in words apart.
 SPEAKS = re.compile(
@@ -417,6 +419,16 @@ def _list_laws(fact):
     return [law for axis, law in fact.items() if axis not in ("kind", "at", "if", "unless")]
 
 
+def measure_sizes(measured):
+    """Add the width and the heads that the class of each type takes where a file has neither."""
+    configs = list_default_configs()
+    for name in measured:
+        with contextlib.suppress(Exception):
+            config = configs[name]()
+            asked = {axis: getattr(config, key, None) for axis, key in ALWAYS.items()}
+            measured[name] |= {"sizes": {axis: size for axis, size in asked.items() if type(size) is int}}
+
+
 def freeze_defaults():
     """The default configuration of every type, as its class writes it."""
     found = {}
@@ -431,6 +443,7 @@ if __name__ == "__main__":
     file = FOLDER / f"transformers-{name}-schemes.json"
     measured = json.loads(file.read_text(encoding="utf-8"))["types"] if chosen else {}
     measured |= measure_release(chosen) | {of: {"has": has, "read": True} for of, has in READ.items()}
+    measure_sizes(measured)
     head = {"stack": "transformers", "version": name, "torch": version("torch").partition("+")[0]}
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
     head |= {"written by": "tests/reference/transformers/schemes.py"}

@@ -23,6 +23,8 @@ VERDICTS = Verdicts({"clean": "ok", "unusable-files": "error"})
 #: Files that a sentence names, and numbers of a list that are written out.
 _NAMED, _WRITTEN = 4, 4
 _FULL = "full_attention"
+#: What is said of a model beside the parts of it that have names.
+_WHOLE = "the model"
 #: A note that says so repeats where the base is from.
 _OF_CLASS = "the default of its class"
 
@@ -120,7 +122,8 @@ def _say_rotary(audit: ModelAudit, layer: LayerAudit) -> str:
         return "Rotary, but no frequencies can be given" if layer.scheme == "rotary" else "No layer is turned"
     partial = f" in {layer.rotary_dim} of {layer.head_dim} channels" if layer.rotary_dim != layer.head_dim else ""
     if axes := layer.configuration.axes:
-        return f"Rotary over {len(axes)} axes ({join(axes)}), base {_write(layer.base)}{_name_scaling(layer)}"
+        over = f"{count(len(axes), 'axis', 'axes')} ({join(axes)})"
+        return f"Rotary over {over}, base {_write(layer.base)}{_name_scaling(layer)}"
     others = sum(not one.configuration.part for one in audit.layers) - 1
     beside = f" in {layer.name} layers, and {count(others, 'other layer type')}" if others else ""
     return f"Rotary{partial}, base {_write(layer.base)}{_name_scaling(layer)}{beside}{_say_periods(layer)}"
@@ -186,7 +189,7 @@ def _order_layers(audit: ModelAudit) -> list[tuple[str, LayerAudit]]:
     """The types of layers by name, the main one first; one that is alone has no name."""
     main = _find_main(audit) if audit.layers else None
     layers = sorted(audit.layers, key=lambda layer: layer is not main)
-    return [(layer.configuration.where if layer.name == "all" else layer.name, layer) for layer in layers]
+    return [((layer.configuration.where or _WHOLE) if layer.name == "all" else layer.name, layer) for layer in layers]
 
 
 def _list_findings(findings: Sequence[Finding]) -> list[tuple[str, str]]:

@@ -375,3 +375,16 @@ def test_pairs_at_rest_are_not_called_turned(cli, tmp_path, share, turned, every
     text = cli("audit config.json").out
     assert f"head width: 64 channels, {turned} of them turned" in text
     assert f"{every} completes a period within 1,048,576 positions" in text
+
+
+@pytest.mark.parametrize("model", ["dia", "ernie4_5_vl_moe"])
+def test_a_model_with_parts_that_have_names_has_one_too(cli, tmp_path, model):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": model}))
+    facts = cli("audit config.json --quiet --format table").out.split("\n\n")[1]
+    assert ": : " not in facts
+    assert "context: the model: training" in facts
+
+
+def test_one_axis_is_not_several(cli, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"_class_name": "StableAudioDiTModel"}))
+    assert cli("audit config.json --quiet").out.startswith("Rotary over 1 axis (all), base")

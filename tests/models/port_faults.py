@@ -17,6 +17,8 @@ from pe_spectra.models.stated.configuration import read_configuration
 
 #: Rows of caches.
 ROWS = 1024
+#: The row from which on some of them are wrong.
+STRAYED = 700
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,21 @@ def narrow_positions(dtype):
     return np.arange(ROWS).astype(dtype).astype(float)
 
 
+def stray(model, positions):
+    """A cache whose rows are those of their positions up to a row, and of others from there on."""
+    rows = np.arange(ROWS)
+    return cache(model, positions=np.where(rows < STRAYED, rows, positions))
+
+
+def round_angles(model, dtype):
+    angles = np.outer(np.arange(ROWS), model.frequencies).astype(dtype).astype(float)
+    return {name: np.tile(wave(angles), 2).astype(np.float32) for name, wave in (("cos", np.cos), ("sin", np.sin))}
+
+
+def clear_tail(parts):
+    return {name: np.where(np.arange(ROWS)[:, None] < STRAYED, part, 0) for name, part in parts.items()}
+
+
 def swap_columns(parts):
     return {"cos": parts["sin"], "sin": parts["cos"]}
 
@@ -278,18 +295,22 @@ FAULTS = {
     "frequencies in bfloat16": (
         draw_plain,
         lambda m: frequencies(m.frequencies, ml_dtypes.bfloat16),
-        "rounded to bfloat16",
+        r"^[^\n]*rounded to bfloat16",
     ),
     "frequencies through bfloat16": (
         draw_scaled,
         lambda m: frequencies(m.frequencies.astype(ml_dtypes.bfloat16).astype(np.float32)),
-        "rounded to bfloat16",
+        r"^[^\n]*rounded to bfloat16",
     ),
-    "frequencies in float16": (draw_plain, lambda m: frequencies(m.frequencies, np.float16), "rounded to float16"),
+    "frequencies in float16": (
+        draw_plain,
+        lambda m: frequencies(m.frequencies, np.float16),
+        r"^[^\n]*rounded to float16",
+    ),
     "frequencies through float8": (
         draw_plain,
         lambda m: frequencies(m.frequencies.astype(ml_dtypes.float8_e4m3fn).astype(np.float32)),
-        "rounded to float8_e4m3fn",
+        r"^[^\n]*rounded to float8_e4m3fn",
     ),
     "degrees": (draw_plain, lambda m: frequencies(np.degrees(m.frequencies)), "degrees"),
     "turns": (draw_plain, lambda m: frequencies(m.frequencies / (2 * np.pi)), "turns"),
@@ -368,6 +389,33 @@ FAULTS = {
     "opposite sines": (draw_plain, lambda m: cache(m, rows=ROWS, sines=-1.0), "opposite sign"),
     "cosines and sines swapped": (draw_plain, lambda m: swap_columns(cache(m, rows=ROWS)), "wrong order"),
     "from position 1": (draw_plain, lambda m: cache(m, positions=1 + np.arange(ROWS)), r"shifted by \+1"),
+    "positions that begin again": (
+        draw_llama3,
+        lambda m: stray(m, np.arange(ROWS) % STRAYED),
+        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat those from row 0 on",
+    ),
+    "positions of padding": (
+        draw_llama3,
+        lambda m: stray(m, 0),
+        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat row 0:",
+    ),
+    "positions held": (
+        draw_llama3,
+        lambda m: stray(m, STRAYED - 1),
+        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat row 699:",
+    ),
+    "rows lost": (
+        draw_llama3,
+        lambda m: stray(m, np.arange(ROWS) + 50),
+        "^Different: .*rows of B from 700 on have the phases of other rows, the first those of row 750:",
+    ),
+    "tail not written": (
+        draw_plain,
+        lambda m: clear_tail(cache(m, rows=ROWS)),
+        "one circle: row 700 is the first off that of row 0",
+    ),
+    "angles in float16": (draw_llama3, lambda m: round_angles(m, np.float16), "^Same frequencies; .*too few digits"),
+    "angles in bfloat16": (draw_plain, lambda m: round_angles(m, ml_dtypes.bfloat16), "^Different: .*too few digits"),
     "truncated cache": (draw_plain, lambda m: cache(m, rows=ROWS), "ends after 1,024 rows"),
     "truncated cache of a scaled model": (draw_yarn, lambda m: cache(m, rows=ROWS), "ends after 1,024 rows"),
     "attention scaling dropped": (
@@ -412,6 +460,13 @@ FAULTS = {
 SHORT = (
     "positions in bfloat16",
     "positions in bfloat16, scaled",
+    "positions that begin again",
+    "positions of padding",
+    "positions held",
+    "rows lost",
+    "tail not written",
+    "angles in float16",
+    "angles in bfloat16",
     "opposite sines",
     "cosines and sines swapped",
     "from position 1",

@@ -168,6 +168,66 @@ def test_angles_rounded_to_float16_are_seen():
     assert found.phase_error == pytest.approx(0.5, abs=0.02)
 
 
+def stray(positions, frequencies, factor=1.0):
+    angles = np.asarray(positions, dtype=float)[:, None] * frequencies
+    return read_cache(np.cos(angles), factor * np.sin(angles))
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("first", [9, 500, 1500, 2040, 2047])
+def test_rows_up_to_the_first_that_strays_are_read_alone(first, backward):
+    """Rows behind it have no part in the lines, whatever they are, and no cause about rounding is named."""
+    rows, ladder = np.arange(2048), compute_ladder("llama-3.1")
+    noise = np.random.default_rng(first).uniform(0, 1e5, 2048)
+    for others in (0 * rows, 0 * rows + first - 1, rows % first, rows + 3, rows + 0.2, noise):
+        found = stray(np.where(rows < first, rows, others), ladder, -1.0 if backward else 1.0)
+        assert_identified(found, "llama-3.1")
+        assert (found.strayed.first, found.strayed.number, found.rows) == (first, 2048 - first, 2048)
+        assert (found.imprecise, found.angles_rounded, found.position_dtype) == (True, False, None)
+        assert (found.backward, found.offset) == (backward, 0)
+
+
+def test_what_strayed_rows_have_is_said():
+    rows, ladder = np.arange(2048), compute_ladder("llama-3.1")
+    begin = rows < 1500
+    said = {
+        "rows of B from 1,500 on repeat row 0": np.where(begin, rows, 0),
+        "rows of B from 1,500 on repeat row 1,499": np.minimum(rows, 1499),
+        "rows of B from 1,500 on repeat those from row 0 on": rows % 1500,
+        "rows of B from 300 on repeat those from row 0 on": rows % 300,
+        "rows of B from 1,500 on have the phases of other rows, the first those of row 1,600": np.where(
+            begin, rows, rows + 100
+        ),
+        "rows of B from 1,500 on leave the phases of the rows before": np.where(begin, rows, rows + 0.3),
+        "row 777 of B repeats row 5": np.where(rows == 777, 5, rows),
+        "2 rows of B, from 777 on, repeat row 5": np.where((rows == 777) | (rows == 900), 5, rows),
+    }
+    for words, positions in said.items():
+        assert stray(positions, ladder).strayed.say("B") == words
+        assert stray(positions + 7, ladder).offset == 7  # rows are named, whatever their positions are
+
+
+def test_errors_that_do_not_grow_with_the_angle_are_not_called_rounding():
+    """Small enough for float16, but in late rows alone, or of one size at all angles."""
+    angles = np.arange(2048)[:, None] * compute_ladder("llama-3.1")
+    generator = np.random.default_rng(5)
+    late = np.where(np.arange(2048)[:, None] < 2000, 0, 1e-4 * generator.uniform(-1, 1, angles.shape) * angles)
+    for off, first in ((late, 2000), (1e-2 * generator.uniform(-1, 1, angles.shape), None)):
+        found = read_cache(np.cos(angles + off), np.sin(angles + off))
+        assert (found.imprecise, found.angles_rounded, found.position_dtype) == (True, False, None)
+        assert (found.strayed and found.strayed.first) == first
+    found = read_cache(*(wave(store(angles, "bfloat16")) for wave in (np.cos, np.sin)))
+    assert (found.angles_rounded, found.strayed) == (True, None)
+
+
+@pytest.mark.parametrize(("first", "value"), [(1, 0.0), (40, 0.0), (63, 0.5)])
+def test_the_first_row_off_the_circle_is_named(first, value):
+    waves = make_cache(compute_ladder("llama-2"), 64)
+    bad = [np.where(np.arange(64)[:, None] < first, wave, value) for wave in waves]
+    with pytest.raises(InputError, match=f"one circle: row {first} is the first off that of row 0"):
+        read_cache(*bad)
+
+
 def test_frequencies_rounded_before_the_cache_was_computed_are_seen():
     rounded = store(compute_ladder("llama-2"), "bfloat16")
     found = read_cache(*make_cache(rounded, 512, dtype="float32"))
@@ -282,6 +342,12 @@ def test_a_second_cache_behind_the_first(scales):
     np.testing.assert_allclose(found.later.frequencies, long, rtol=1e-12)
     assert found.later.attention_scaling == pytest.approx(scales[1], rel=1e-12)
     assert any("position 0 comes again in row 512" in note for note in found.notes)
+
+
+def test_rows_that_repeat_are_no_second_cache():
+    angles = (np.arange(900) % 512)[:, None] * compute_ladder("llama-2")
+    found = read_cache(np.cos(angles), np.sin(angles))
+    assert (found.rows, found.later, found.strayed.first) == (900, None, 512)
 
 
 def test_one_cache_is_not_parted():

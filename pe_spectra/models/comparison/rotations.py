@@ -75,7 +75,7 @@ def compare_rotations(
         compared.append(Sides(a=one, b=other, layer=layer))
     of_one = len(a) == 1 or len(b) == 1
     compared, remarks, unknown = _leave_other_layers(compared) if of_one else (compared, [], [])
-    found = [one for sides in compared for one in (*_list_differences(sides), *_compare_rows(sides, served))]
+    found = [one for sides in compared for one in (*_list_differences(sides), *_compare_rows(sides, served, length))]
     merged = _merge([*found, *missing])
     unclear = tuple(dict.fromkeys([*(one for sides in compared for one in list_unknown(sides)), *unknown]))
     remarks += dict.fromkeys(remark for sides in compared for remark in sides.list_remarks())
@@ -256,9 +256,13 @@ def _state_opposite(letter: str) -> str:
     return f"all sines of {letter} have the opposite sign: {said}"
 
 
-def _compare_rows(sides: Sides, served: int | None) -> Iterator[Difference]:
-    """List a cache that ends before the positions that are served."""
+def _compare_rows(sides: Sides, served: int | None, length: int) -> Iterator[Difference]:
+    """List a cache whose rows are not those of their positions up to the length, or that ends before what is served."""
     for letter, side in sides.dumps.items():
+        if side.strayed is not None and side.strayed.first < length:
+            shown = [f"right up to {side.strayed.first - 1}" if one == letter else None for one in "AB"]
+            effect = f"{side.strayed.say(letter)}: phases are off by up to {side.phase_error or 0:.2g} rad"
+            yield sides.make("rows", shown[0], shown[1], effect, side.first_row_off)
         if served is not None and side.rows is not None and side.rows < min(served, sides.layer.length):
             effect = (
                 f"{letter} ends after {side.rows:,} rows, and {served:,} positions are served; --served {side.rows} "
@@ -272,19 +276,21 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
     """List what differs of the types that frequencies, angles, and cosines and sines were computed in."""
     layer = sides.layer
     rounded = [side.frequency_dtype if isinstance(side, Dump) else None for side in (sides.a, sides.b)]
-    if layer.agree and rounded[0] != rounded[1]:
-        letter, name = ("A", rounded[0]) if rounded[0] else ("B", rounded[1])
+    if sides.rounded:
+        letter, name = sides.rounded
         off = f"a phase is off by {layer.max_phase_error or 0.0:.2g} rad at {layer.length - 1:,}"
         shown = [name or "not rounded" for name in rounded]
         effect = f"frequencies of {letter} are rounded to {name}: {off}"
         yield sides.make("dtype", shown[0], shown[1], effect, layer.first_position_off)
         return
     for letter, side in sides.dumps.items():
-        if side.imprecise:
+        if side.imprecise and side.strayed is None:
             off = f"phases off by {side.phase_error or 0:.2g} rad"
             shown = [off, "even phases"] if letter == "A" else ["even phases", off]
             most = f"phases of {letter} are off by up to {side.phase_error or 0:.2g} rad"
-            effect = f"{most}: its angles were computed in too few digits"
+            effect = f"{most}, more than storing explains"
+            if side.angles_rounded:
+                effect = f"{most}: its angles were computed in too few digits"
             if side.position_dtype is not None:
                 first = 2 ** DTYPES[side.position_dtype].digits
                 merged = f"{first:,} and {first + 1:,} are one"

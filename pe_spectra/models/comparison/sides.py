@@ -15,6 +15,7 @@ from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.causes import find_cause, label_scaling
 from pe_spectra.models.comparison.divergence import EXACT, Cause, Difference, LayerDiff, find_off
+from pe_spectra.models.comparison.ways import ROUNDED, ROUNDED_CODE
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.rotation import Rotation
@@ -72,6 +73,14 @@ class Sides:
         allowed = sum(4 * max(side.error_bound, EXACT) for side in (self.a, self.b))
         return abs(one - other) <= allowed * max(one, other)
 
+    @property
+    def rounded(self) -> tuple[str, str] | None:
+        """The side, by its letter, and the type that its frequencies alone were rounded to, where they agree else."""
+        kinds = {letter: dump.frequency_dtype for letter, dump in self.dumps.items() if dump.frequency_dtype}
+        if not self.layer.agree or not kinds or (len(kinds) == 2 and kinds["A"] == kinds["B"]):
+            return None
+        return next(iter(kinds.items()))
+
     def make(self, what: str, a: object, b: object, effect: str, first: int | None = None) -> Difference:
         """Make the difference in one part of this layer type."""
         return Difference(what=what, a=a, b=b, effect=effect, first_position=first, layers=(self.layer.name,))
@@ -101,6 +110,9 @@ class Sides:
 
     def find_cause(self) -> Cause | None:
         """Name the way in which the frequencies of one side were made from the other's, or which part is another."""
+        if self.rounded:
+            text = ROUNDED.format(there=self.rounded[0], dtype=self.rounded[1])
+            return Cause(code=ROUNDED_CODE, text=text, layers=(self.layer.name,))
         if self.layer.agree is not False or self.share_pairs:
             return None
         known = find_cause(self.a, self.b, self.layer.name)

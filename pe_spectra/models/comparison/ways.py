@@ -24,6 +24,8 @@ _ROUNDED = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _UNITS = ((180 / math.pi, "degrees"), (2 * math.pi, "2 pi times radians"), (0.5 / math.pi, "turns"))
 #: Logarithm of the largest base that is tried.
 _LARGEST_LOG = 690.0
+#: A way that is known of dumps whose frequencies agree else, too: its code, and its words with the side and the type.
+ROUNDED_CODE, ROUNDED = "frequencies-rounded", "the frequencies of {there} were rounded to {dtype}"
 _BETAS, _ENDS = ("beta_fast", "beta_slow"), ("low_freq_factor", "high_freq_factor")
 
 
@@ -212,10 +214,7 @@ WAYS: tuple[Way, ...] = (
         "{there} has the default base 10000 and no scaling (base {base:.10g}, {label} in {here})",
         lambda one: one.vary(base=DEFAULT_BASE, scaling="none") if one.is_scaled else None,
     ),
-    *(
-        Way("frequencies-rounded", f"the frequencies of {{there}} were rounded to {name}", _round(name))
-        for name in _ROUNDED
-    ),
+    *(Way(ROUNDED_CODE, ROUNDED.format(there="{there}", dtype=name), _round(name)) for name in _ROUNDED),
     Way("scaling-twice", "scaling applied twice ({label} in {here})", _scale_twice),
     Way("scaling-twice", "scaling applied twice ({label} in {here})", _scale_again),
     Way("scaling-inverted", "{there} multiplies where {here} divides ({label})", _multiply),

@@ -131,6 +131,8 @@ def _measure_spread(cosine: F64, sine: F64) -> float:
 def part_rows(waves: CacheWaves) -> tuple[CacheWaves, ...]:
     """Part the rows where position 0 comes again: caches of two ladders stand one after the other.
 
+    Rows that only repeat those before them are no second cache.
+
     >>> sines = np.array([[0.0], [0.5], [0.0], [0.7]])
     >>> [len(one.sines) for one in part_rows(CacheWaves(np.sqrt(1 - sines**2), sines, None))]
     [2, 2]
@@ -139,6 +141,9 @@ def part_rows(waves: CacheWaves) -> tuple[CacheWaves, ...]:
     if len(starts) != 2 or starts[0] != 0 or min(starts[1], len(waves.sines) - starts[1]) < 2:
         return (waves,)
     rows = (slice(None, starts[1]), slice(starts[1], None))
+    rest = len(waves.sines) - starts[1]
+    if rest <= starts[1] and all(np.array_equal(one[:rest], one[rows[1]]) for one in (waves.cosines, waves.sines)):
+        return (waves,)
     return tuple(waves._replace(cosines=waves.cosines[part], sines=waves.sines[part]) for part in rows)
 
 

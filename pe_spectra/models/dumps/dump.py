@@ -34,6 +34,28 @@ class Arrangement(NamedTuple):
     sines_first: bool
 
 
+class StrayedRows(NamedTuple):
+    """Rows that leave the lines of those before: the first, how many, whether all that follow are, and what they do.
+
+    >>> StrayedRows(5, 1, False, "repeats row 0").say("B")
+    'row 5 of B repeats row 0'
+    """
+
+    first: int
+    number: int
+    to_the_end: bool
+    does: str
+
+    def say(self, letter: str = "") -> str:
+        """Say so in a clause, of the side with a letter."""
+        of = f" of {letter}" if letter else ""
+        if self.number == 1:
+            return f"row {self.first:,}{of} {self.does}"
+        if self.to_the_end:
+            return f"rows{of} from {self.first:,} on {self.does}"
+        return f"{self.number:,} rows{of}, from {self.first:,} on, {self.does}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dump(Rotation):
     """A rotation that was found from arrays."""
@@ -46,7 +68,9 @@ class Dump(Rotation):
     backward: bool = False  #: all sines have the opposite sign, so that the port turns the other way
     half_turn: bool = False  #: all cosines have the opposite sign, so that each phase is half a turn ahead
     phase_error: float | None = None  #: largest distance in rad of a phase from frequency times position
-    imprecise: bool = False  #: that is more than storing explains: angles were computed in too few digits
+    imprecise: bool = False  #: that is more than storing explains
+    angles_rounded: bool = False  #: and has the size and growth of angles that were computed in too few digits
+    strayed: StrayedRows | None = None  #: or begins at a row, up to which all are right
     first_row_off: int | None = None  #: then the first row where a phase is off by more than pi/8
     position_dtype: str | None = None  #: the type that positions were rounded to, where that explains it
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to

@@ -27,7 +27,8 @@ from pe_spectra.models.dumps.dump import (
     split_in_two,
 )
 from pe_spectra.models.dumps.identification import identify_scaling
-from pe_spectra.models.dumps.phases import FIRST_WINDOW, read_phases
+from pe_spectra.models.dumps.phase_lines import FIRST_WINDOW
+from pe_spectra.models.dumps.phases import read_phases
 from pe_spectra.models.rotation import TURN, Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
@@ -138,7 +139,8 @@ def _read_waves(waves: CacheWaves, stored: str) -> Dump:
     seen = read_phases(phases, first, np.any(waves.sines, axis=0), stored=stored, rounding=rounding)
     _check_order(seen.frequencies, seen.error_bounds, ACCEPTED_WAVES)
     # sines no further than this from 0, at the first row and at the last, are all 0
-    rest = 2 * FLOORS[rounding] / (attention * (len(phases) - 1))
+    even = seen.strayed.first if seen.strayed else len(phases)
+    rest = 2 * FLOORS[rounding] / (attention * (even - 1))
     narrow, found = _identify(seen.frequencies, seen.error_bounds, rest)
     return replace(
         seen,
@@ -251,8 +253,23 @@ def _measure_radius(waves: CacheWaves, rounding: str) -> float:
     allowed = _RADIUS_ROUNDINGS * ROUNDOFF[rounding] + _RADIUS_ERROR
     if not 0 < typical < _LARGEST_RADIUS or max(highest / typical - 1, 1 - lowest / typical) > allowed:
         what = "cosines and sines do not lie on one circle"
+        row = _find_other_radius(waves, allowed)
+        what += f": row {row:,} is the first off that of row 0" if row else ""
         raise InputError(what, f"radii from {lowest:.4g} to {highest:.4g}", ACCEPTED_WAVES)
     mean = math.sqrt(squares / (rows * fast))
     unit = ROUNDOFF[rounding]
     error = max(2 * unit / math.sqrt(rows), unit / 32, 4e-16 if rounding == "float64" else 2e-7)
     return find_shortest(mean * (1 - error), mean * (1 + error))
+
+
+def _find_other_radius(waves: CacheWaves, allowed: float) -> int | None:
+    """Find the first row with a radius that is not that of row 0; row 0 where it has no one radius, None for no row."""
+    rows, pairs = waves.cosines.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        usual = float(np.median(np.hypot(waves.cosines[0], waves.sines[0])))
+        for block in list_blocks(rows, pairs):
+            radii = np.hypot(waves.cosines[block], waves.sines[block])
+            off = ~(np.abs(radii - usual) <= allowed * usual).all(axis=1)
+            if off.any():
+                return int(block.start) + int(np.argmax(off))
+    return None

@@ -1,8 +1,4 @@
-"""The lines that phases of a cache lie on: one for each pair, with slope, start, and how well it fits.
-
-A phase is followed over windows of rows that double, each placed by the line through the window
-before, so that turns are counted right, and whole turns are never guessed across a break.
-"""
+"""What the phases of a cache show: frequencies, offset and signs, and which phases are off their lines, and why."""
 
 from __future__ import annotations
 
@@ -14,36 +10,40 @@ from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
-from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, ROUNDOFF, Dump, describe_rounding
+from pe_spectra.models.dumps.dump import (
+    FLOAT32_ARITHMETIC,
+    FLOAT64_ARITHMETIC,
+    FLOORS,
+    ROUNDOFF,
+    Dump,
+    StrayedRows,
+    describe_rounding,
+)
+from pe_spectra.models.dumps.phase_lines import Lines, follow_phases, measure_rest
+from pe_spectra.models.dumps.strayed_rows import describe_rows
 from pe_spectra.models.rotation import TURN, take_off_turns
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
-#: Rows of the first window; a phase further than this from the line ends the windows, in rad.
-FIRST_WINDOW, _LOST = 8, 1.0
 #: Phases are off for another reason than storing when they are off by this many times what that explains.
 _UNEXPLAINED = 4.0
 #: Share of it that may be left where rounded positions explain it, and the types that they may be rounded to.
 _EXPLAINED, _NARROW = 0.01, ("bfloat16", "float16")
+#: Roundings to the coarsest of them that angles are off by at most, and the share of the largest error, measured
+#: against the angle, that the first half of the rows has at least: rounding is relative, so both halves have as much.
+_ROUNDINGS, _GROWN = 2, 0.1
 #: An offset is an integer when it is this near one.
 _NEAR_INTEGER = 0.02
 
 
-class _Lines(NamedTuple):
-    """The line through each pair's phases: frequency, phase of row 0, rows it holds for, largest residual there."""
-
-    frequencies: F64
-    starts: F64
-    rows: NDArray[np.int64]
-    residuals: F64
-
-
 class _Examined(NamedTuple):
-    """How far phases are off the lines at most, from which row on by pi/8, by what rounding of positions, and notes."""
+    """How far phases are off the lines at most, from which row on by pi/8, what explains it, and notes."""
 
     largest: float
-    first_row_off: int | None
-    position_dtype: str | None
-    notes: tuple[str, ...]
+    first_row_off: int | None = None
+    position_dtype: str | None = None
+    angles_rounded: bool = False
+    strayed: StrayedRows | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_phases(
@@ -67,12 +67,13 @@ def read_phases(
     InputError : phases of a pair that do not lie on a line from the start, or sines given for cosines.
 
     >>> w, s = np.array([1.0, 0.01]), np.arange(64.0)[:, None]
-    >>> first, turned = np.exp(1j * s[:FIRST_WINDOW] * w), np.ones(2, dtype=bool)
+    >>> first, turned = np.exp(1j * s[:8] * w), np.ones(2, dtype=bool)
     >>> found = read_phases(s * w, first, turned, stored="float64", rounding="float64")
     >>> found.frequencies.round(12).tolist(), found.offset, found.backward
     ([1.0, 0.01], 0, False)
     """
-    lines, backward = _turn_forward(phases, _follow_phases(phases, first, turned))
+    lines, strays = _fit_lines(phases, first, turned, rounding)
+    lines, backward = _turn_forward(phases, lines)
     offset, remarks = _find_offset(lines, rounding)
     # cosines have the opposite sign where the slowest pair, which hardly turns up to the first row, has one
     turning = np.flatnonzero(lines.frequencies)
@@ -80,7 +81,7 @@ def read_phases(
     lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset))
     frequencies = _add_turns(lines.frequencies)
     bounds = _bound_errors(lines, frequencies, rounding)
-    examined = _examine_phases(phases, lines, rounding)
+    examined = _examine_phases(phases, lines, rounding, strays=strays)
     above = "a cache shows frequencies above pi only up to whole periods per position"
     turned_back = "all sines have the opposite sign: right only where the rotation takes them with that sign"
     return Dump(
@@ -98,6 +99,8 @@ def read_phases(
         imprecise=bool(examined.notes),
         first_row_off=examined.first_row_off,
         position_dtype=examined.position_dtype,
+        angles_rounded=examined.angles_rounded,
+        strayed=examined.strayed,
         notes=(
             *remarks,
             *([above] if (frequencies > math.pi).any() else []),
@@ -108,52 +111,50 @@ def read_phases(
     )
 
 
-def _follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_]) -> _Lines:
-    """Fit a line to the phases of each pair over windows that double, as long as phases stay near it."""
-    size, pairs = phases.shape
-    window = len(first)
-    slopes = np.angle((first[1:] * first[:-1].conj()).sum(axis=0))
-    slopes[~turned] = 0.0
-    starts = phases[0].copy()
-    rows, residuals = np.zeros(pairs, dtype=np.int64), np.zeros(pairs)
-    active = np.ones(pairs, dtype=bool)
-    while active.any():
-        followed = np.flatnonzero(active)
-        for held in (followed[block] for block in list_blocks(len(followed), window)):
-            found = _fit_window(phases[:window, held], slopes[held], starts[held], turned[held])
-            near = found[2] <= _LOST
-            slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
-            rows[held[near]] = window
-            active[held[~near]] = False
-        if window == size:
-            break
-        window = min(2 * window, size)
-    if (rows == 0).any():
-        pair = int(np.argmax(rows == 0))
+def _fit_lines(
+    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], rounding: str
+) -> tuple[Lines, bool]:
+    """Fit the line of each pair to all rows, or to those in front that others stray from; say whether some do."""
+    lines = follow_phases(phases, first, turned)
+    if (lines.rows == 0).any():
+        pair = int(np.argmax(lines.rows == 0))
         raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
-    return _Lines(slopes, starts, rows, residuals)
+    even = _count_even_rows(phases, first, turned, lines, rounding)
+    return (lines, False) if even is None else (follow_phases(phases[:even], first, turned), True)
 
 
-def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
-    """Return slopes, starts and largest residuals of least-squares lines near those given, where turned."""
-    positions = np.arange(len(phases), dtype=float)
-    centred = positions - positions.mean()
-    rest = _measure_rest(phases, positions, slopes, starts)
-    for _ in range(2):
-        slope = centred @ rest / (centred @ centred)
-        start = rest.mean(axis=0) - slope * positions.mean()
-        slopes, starts = slopes + turned * slope, starts + turned * start
-        rest = _measure_rest(phases, positions, slopes, starts)
-    return slopes, starts, np.abs(rest).max(axis=0)
+def _count_even_rows(
+    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], lines: Lines, rounding: str
+) -> int | None:
+    """Count the rows in front that are as even as storing leaves them; None where all are, or rounding says why not.
+
+    Lines through rows beyond a break are no lines of those before it.
+    """
+    expected = _expect_errors(lines, rounding, len(phases))
+    allowed = _UNEXPLAINED * expected
+    largest = _find_furthest(phases, lines)[0]
+    if largest <= allowed or _find_rounding(phases, lines, expected, largest) is not None:
+        return None
+    held = int(follow_phases(phases, first, turned, allowed).rows.min())
+    if held < len(first):
+        return None
+    near = follow_phases(phases[:held], first, turned)
+    begin = phases[: 2 * held]  # no further than lines can be drawn on
+    off = (np.abs(measure_rest(begin, np.arange(len(begin), dtype=float), *near[:2])) > allowed).any(axis=1)
+    if not off.any():
+        return None
+    even = int(np.argmax(off))
+    near = follow_phases(phases[:even], first, turned)
+    # rounding is relative: what leaves errors behind leaves them, as much smaller as angles are, before
+    before = 0.0
+    for block in list_blocks(*phases.shape):
+        positions = np.arange(len(phases), dtype=float)[block]
+        rest = np.abs(measure_rest(phases[block], positions, *near[:2]))
+        before = max(before, float((rest * (even / np.maximum(positions, even))[:, None]).max()))
+    return even if before * _GROWN > allowed else None
 
 
-def _measure_rest(phases: F64, positions: F64, slopes: F64, starts: F64) -> F64:
-    """Return phases minus lines, wrapped to -pi .. pi, (S, P)."""
-    rest: F64 = phases - (positions[:, None] * slopes + starts)
-    return take_off_turns(rest)
-
-
-def _turn_forward(phases: F64, lines: _Lines) -> tuple[_Lines, bool]:
+def _turn_forward(phases: F64, lines: Lines) -> tuple[Lines, bool]:
     """Turn phases that all fall, in place; return their lines, and whether they did."""
     turning = lines.frequencies != 0
     if not turning.any() or (lines.frequencies[turning] > 0).any():
@@ -164,7 +165,7 @@ def _turn_forward(phases: F64, lines: _Lines) -> tuple[_Lines, bool]:
     return lines._replace(frequencies=-lines.frequencies, starts=-lines.starts), True
 
 
-def _find_offset(lines: _Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
+def _find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ...]]:
     """Return the offset that all phases of row 0 have in common, from the slowest pair to the fastest."""
     turning = np.flatnonzero(lines.frequencies > 0)
     if not turning.size:
@@ -184,7 +185,7 @@ def _find_offset(lines: _Lines, rounding: str) -> tuple[int | None, tuple[str, .
     return nearest, ()
 
 
-def _refine_frequencies(phases: F64, lines: _Lines, offset: int | None) -> F64:
+def _refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
     """Fit frequencies again, with the phase of row 0 fixed at frequency times offset."""
     refined = lines.frequencies.copy()
     for rows in np.unique(lines.rows) if offset is not None else ():
@@ -192,7 +193,7 @@ def _refine_frequencies(phases: F64, lines: _Lines, offset: int | None) -> F64:
         positions = np.arange(rows, dtype=float) + (offset or 0)
         for block in list_blocks(len(chosen), int(rows)) if positions.any() else ():
             held = chosen[block]
-            rest = _measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
+            rest = measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
             refined[held] += positions @ rest / (positions @ positions)
     return refined
 
@@ -207,7 +208,7 @@ def _add_turns(frequencies: F64) -> F64:
     return found
 
 
-def _bound_errors(lines: _Lines, frequencies: F64, rounding: str) -> F64:
+def _bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
     """Bound the relative error of each frequency, (P,): arithmetic of the port, storing, and what was left over.
 
     An error e of the phases of n rows moves the slope by at most 1.5 e/n; for small phases rounding
@@ -222,29 +223,63 @@ def _bound_errors(lines: _Lines, frequencies: F64, rounding: str) -> F64:
     return bounds
 
 
-def _examine_phases(phases: F64, lines: _Lines, rounding: str) -> _Examined:
+def _expect_errors(lines: Lines, rounding: str, rows: int) -> float:
+    """What storing and arithmetic explain of the distance of a phase from its line, in rad."""
+    step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
+    return 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * rows
+
+
+def _examine_phases(phases: F64, lines: Lines, rounding: str, *, strays: bool) -> _Examined:
     """Compare all phases with frequency times position, and with what rounding explains."""
     largest, row, pair, first_off = _find_furthest(phases, lines)
-    step = ROUNDOFF["float64" if rounding == "float64" else "float32"]
-    expected = 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * len(phases)
+    expected = _expect_errors(lines, rounding, len(phases))
     if largest <= _UNEXPLAINED * expected:
-        return _Examined(largest, None, None, ())
+        return _Examined(largest)
+    kind = strayed = None
+    rounds = False
+    if strays:
+        strayed = describe_rows(phases, *lines[:2], _UNEXPLAINED * expected)
+    else:
+        kind = _find_rounding(phases, lines, expected, largest)
+        rounds = kind is None and _grows_as_rounding(phases, lines, expected)
+    cause = "rounding does not leave such errors"
+    if kind is not None:
+        cause = f"positions were rounded to {kind}"
+    elif rounds:
+        cause = "angles were computed in a type with too few digits"
+    elif strayed is not None:
+        cause = strayed.say()
     text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
-    kind = _find_rounding(phases, lines, max(_UNEXPLAINED * expected, _EXPLAINED * largest))
-    cause = (
-        "angles were computed in a type with too few digits" if kind is None else f"positions were rounded to {kind}"
-    )
     note = f"{text}, where storing explains {expected:.2g}: {cause}"
-    return _Examined(largest, first_off, kind, (note,))
+    return _Examined(largest, first_off, kind, rounds, strayed, (note,))
 
 
-def _find_rounding(phases: F64, lines: _Lines, allowed: float) -> str | None:
+def _grows_as_rounding(phases: F64, lines: Lines, expected: float) -> bool:
+    """Whether errors have the size and growth of angles that were rounded: a small share of them, in all rows alike."""
+    size, pairs = phases.shape
+    half = size // 2
+    largest = np.zeros((2, pairs))
+    for block in list_blocks(size, pairs):
+        positions = np.arange(size, dtype=float)[block]
+        rest = np.abs(measure_rest(phases[block], positions, *lines[:2]))
+        for part, chosen in enumerate((positions < half, positions >= half)):
+            largest[part] = np.maximum(largest[part], rest[chosen].max(axis=0, initial=0.0))
+    floor = _UNEXPLAINED * expected + FLOORS["float16"]
+    angles = np.abs(lines.frequencies) * size
+    if (largest > _ROUNDINGS * ROUNDOFF["bfloat16"] * angles + floor).any():
+        return False
+    shares = (np.maximum(largest - floor, 0.0) / np.maximum(angles, floor)).max(axis=1)
+    return bool(shares[0] > _GROWN * shares[1])
+
+
+def _find_rounding(phases: F64, lines: Lines, expected: float, largest: float) -> str | None:
     """Name the type to which positions were rounded before they were multiplied, if that explains all phases."""
+    allowed = max(_UNEXPLAINED * expected, _EXPLAINED * largest)
     for name in _NARROW:
         positions = round_to(np.arange(len(phases), dtype=float), DTYPES[name]).astype(np.float64)
         if (
             max(
-                float(np.abs(_measure_rest(phases[block], positions[block], *lines[:2])).max())
+                float(np.abs(measure_rest(phases[block], positions[block], *lines[:2])).max())
                 for block in list_blocks(*phases.shape)
             )
             <= allowed
@@ -253,13 +288,13 @@ def _find_rounding(phases: F64, lines: _Lines, allowed: float) -> str | None:
     return None
 
 
-def _find_furthest(phases: F64, lines: _Lines) -> tuple[float, int, int, int | None]:
+def _find_furthest(phases: F64, lines: Lines) -> tuple[float, int, int, int | None]:
     """Return the largest distance from a line, its row and pair, and the first row with one above pi/8."""
     found, first_off = (-1.0, 0, 0), None
     size, pairs = phases.shape
     for block in list_blocks(size, pairs):
         start, part = block.start, phases[block]
-        rest = np.abs(_measure_rest(part, np.arange(start, start + len(part), dtype=float), *lines[:2]))
+        rest = np.abs(measure_rest(part, np.arange(start, start + len(part), dtype=float), *lines[:2]))
         place = int(np.argmax(rest))
         found = max(found, (float(rest.flat[place]), start + place // pairs, place % pairs), key=lambda one: one[0])
         if first_off is None and found[0] > math.pi / 8:

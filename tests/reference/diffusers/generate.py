@@ -1,13 +1,8 @@
 """Measure what turns heads in every transformer of diffusers, and freeze it for configurations drawn by rule.
 
-In a fresh environment, on one core, about five minutes:
-
-    python -m venv ENV
-    ENV/bin/pip install torch diffusers==0.42.1
-    ENV/bin/python -m tests.reference.diffusers.generate
-
-It writes the table of the release into pe_spectra/models/measured, one line for each class, and beside this script what
-the modules of drawn configurations compute. Of a class that follows no law that is known here it prints why.
+`tests/reference/measure.py diffusers VERSION` runs it; about five minutes on one core. It writes the table of the
+release into pe_spectra/models/measured, one line for each class, and beside this script what the modules of drawn
+configurations compute. Of a class that follows no law that is known here it prints why.
 """
 
 import json

@@ -1,12 +1,8 @@
 """Freeze what a release of keras-hub computes of configurations that are drawn by rule: its layers and its converter.
 
 Of each configuration two things are kept: what the rotary layer turns by that is made with the keys of the file, and
-what the layers of the model turn by that the converter from transformers builds of it. In an environment of its own,
-some minutes with the download; nothing of TensorFlow is needed:
-
-    pip install keras "jax[cpu]" scipy regex kagglehub tokenizers sentencepiece safetensors
-    pip install --no-deps keras-hub==0.32.0
-    KERAS_BACKEND=jax python -m tests.reference.keras_hub.generate
+what the layers of the model turn by that the converter from transformers builds of it. It is run by
+`tests/reference/measure.py keras-hub VERSION`; some minutes with the download, and nothing of TensorFlow is needed.
 """
 
 import json

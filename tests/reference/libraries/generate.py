@@ -1,18 +1,16 @@
 """Freeze how the rotary modules of three libraries turn a query, for configurations that are drawn by rule.
 
 None of them reads a configuration: its numbers are given to the arguments that the library has for them, those of the
-model's builder in torchtune, of the module in the others. In a fresh environment, on one core, a minute:
+model's builder in torchtune, of the module in the others. `tests/reference/measure.py torchtune VERSION` runs it, or
+with the name of another library; a minute on one core.
 
-    python -m venv ENV
-    ENV/bin/pip install torch torchtune==0.6.1 torchao==0.10.0 x-transformers==2.31.10 rotary-embedding-torch==0.9.1
-    ENV/bin/python -m tests.reference.libraries.generate
-
-It writes one file for each library, NAME-VERSION.json.gz, and prints how many it refused. Nothing is read from source:
-of each channel of a query it is measured into which others it goes at position 1, and by how much.
+It writes one file for each library that is named, NAME-VERSION.json.gz, and prints how many it refused. Nothing is
+read from source: of each channel of a query it is measured into which others it goes at position 1, and by how much.
 """
 
 import importlib
 import pathlib
+import sys
 from importlib.metadata import version
 
 import numpy as np
@@ -127,7 +125,8 @@ TURNS = {
 
 def main():
     """Draw, compute and write."""
-    for name, turn in TURNS.items():
+    for name in sys.argv[1:] or TURNS:
+        turn = TURNS[name]
         rng = np.random.default_rng(20261127)
         cases = [{"config": config, **measure(turn, config)} for config in (draw(rng) for _ in range(COUNT))]
         head = {"stack": name, "version": version(name), "torch": torch.__version__.partition("+")[0]}

@@ -2,16 +2,8 @@
 
 Each configuration goes through the converter of the release (its keys and its tensors of factors; no other weight is
 needed), the library builds the model from the file, and `measure.c` turns the identity by each rotation of the graph.
-llama-cpp-python's source has all of it, in $SOURCE; a quarter of an hour on one core, most of it to compile:
-
-    pip download --no-deps --no-binary :all: llama-cpp-python==0.3.36 && tar xzf llama_cpp_python-0.3.36.tar.gz
-    cmake -S llama_cpp_python-0.3.36/vendor/llama.cpp -B build -DCMAKE_BUILD_TYPE=None -DGGML_NATIVE=OFF \\
-        -DGGML_OPENMP=OFF -DLLAMA_BUILD_COMMON=OFF
-    make -C build llama
-    gcc -I$SOURCE/include -I$SOURCE/ggml/include tests/reference/llama_cpp/measure.c -o build/measure \\
-        -Lbuild/bin -lllama -lggml -lggml-cpu -lggml-base -Wl,-rpath,$PWD/build/bin
-    pip install transformers==4.57.6 torch        # as its requirements have them
-    PYTHONPATH=$SOURCE:$SOURCE/gguf-py python -m tests.reference.llama_cpp.generate 0.3.36 0c1e57098 build/measure
+llama-cpp-python's source has all of it; `tests/reference/measure.py llama.cpp VERSION`, with the version of that,
+compiles the library and runs this: a quarter of an hour on one core, most of it to compile.
 """
 
 import functools

@@ -1,14 +1,8 @@
 """Measure what turns queries and keys in every architecture of timm that has a rotary module, and freeze it.
 
-In a fresh environment, on one core, about five minutes:
-
-    python -m venv ENV
-    ENV/bin/pip install torch diffusers timm==1.0.31
-    ENV/bin/python -m tests.reference.timm.generate
-
-It writes the table of the release into pe_spectra/models/measured, one line for each architecture, and beside this
-script the frequencies that each module has at its own grid and at one of twice as many patches. (diffusers is there for
-what its script shares.)
+`tests/reference/measure.py timm VERSION` runs it; about five minutes on one core. It writes the table of the release
+into pe_spectra/models/measured, one line for each architecture, and beside this script the frequencies that each module
+has at its own grid and at one of twice as many patches.
 """
 
 import inspect

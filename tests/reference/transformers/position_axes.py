@@ -11,7 +11,7 @@ import sys
 
 import release_table
 import torch
-from real_modules import SWITCHES, Release
+from real_modules import SWITCHES, Release, ask_apart
 
 
 def list_orders(sections, pairs):
@@ -48,23 +48,20 @@ def build(release, cls):
     return {}
 
 
-def list_measured(release, classes):
-    """Name, sections and order of each class whose rotary module knows three axes."""
-    for name, cls in release.list_classes().items():
-        for module in build(release, cls).values() if name in classes else ():
-            sections = getattr(module, "mrope_section", None)
-            if not isinstance(sections, list | tuple) or len(sections) != 3:
-                continue
-            pairs = module.inv_freq.shape[-1]
-            if classes[name].get("sections") and sum(sections) != pairs:  # they must cover the pairs
-                module.mrope_section = [pairs - 2 * (pairs // 3), pairs // 3, pairs // 3]
-            axes = measure_axes(module)
-            expected = list_orders(module.mrope_section, pairs)
-            order = next((way for way, listed in expected if listed == axes), None)
-            if order is None:
-                print(name, module.mrope_section, "another order:", axes)
-            else:
-                yield name, list(sections), order
+def list_measured(release, cls, sectioned):
+    """Sections and order of each rotary module of a class that knows three axes; of another order the axes."""
+    found = []
+    for module in build(release, cls).values():
+        sections = getattr(module, "mrope_section", None)
+        if not isinstance(sections, list | tuple) or len(sections) != 3:
+            continue
+        pairs = module.inv_freq.shape[-1]
+        if sectioned and sum(sections) != pairs:  # they must cover the pairs
+            module.mrope_section = [pairs - 2 * (pairs // 3), pairs // 3, pairs // 3]
+        axes = measure_axes(module)
+        expected = list_orders(module.mrope_section, pairs)
+        found.append((list(sections), next((way for way, listed in expected if listed == axes), axes)))
+    return found
 
 
 def measure_span(module):
@@ -81,32 +78,32 @@ def measure_span(module):
     return round(steps[0] / frequencies[0].item(), 4) if abs(steps[0] / steps[1] - 1) < 1e-3 else None
 
 
-def list_spans(release, classes):
-    """Name and span of each class whose rotary module is given a picture and has coordinates of its own."""
-    for name, cls in release.list_classes().items():
-        if classes.get(name, {}).get("axes"):
-            module = next(iter(build(release, cls).values()), None)
-            try:
-                span = measure_span(module)
-            except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
-                continue  # it is given positions
-            if span is not None:
-                yield name, span
+def find_span(release, cls):
+    """The span of a class whose rotary module is given a picture and has coordinates of its own, else None."""
+    try:
+        return measure_span(next(iter(build(release, cls).values()), None))
+    except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
+        return None  # it is given positions
 
 
 def main():
     """Write what was measured into the table, and say a line of each class."""
-    table = release_table.load(sys.argv[1])
-    classes = table["classes"]
-    for name, span in list_spans(Release(), classes):
-        classes[name] |= {"grid_span": span}
-        print(name, span)
-    for name, sections, order in list_measured(Release(), classes):
-        found = {key: value for key, value in classes[name].items() if not key.startswith("axis_")}
-        found |= {} if found.get("sections") else {"axis_sections": sections}
-        found |= {} if order == "blocks" else {"axis_order": order}
-        print(name, sections, order)
-        classes[name] = found
+    table, release = release_table.load(sys.argv[1]), Release()
+    for name, cls in release.list_classes().items():
+        if (known := table["classes"].get(name)) is None:
+            continue
+        found = dict(known)
+        if known.get("axes") and (span := ask_apart(find_span, release, cls)) is not None:
+            found["grid_span"] = span
+            print(name, span)
+        for sections, order in ask_apart(list_measured, release, cls, bool(known.get("sections"))):
+            print(name, sections, order)
+            if isinstance(order, list):
+                continue  # one that has no name here
+            found = {key: value for key, value in found.items() if not key.startswith("axis_")}
+            found |= {} if found.get("sections") else {"axis_sections": sections}
+            found |= {} if order == "blocks" else {"axis_order": order}
+        table["classes"][name] = found
     release_table.save(table)
 
 

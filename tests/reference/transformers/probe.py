@@ -1,9 +1,6 @@
 """Measure what every rotary class of an installed transformers takes, reads and refuses; write the package's table.
 
-    python -m venv ENV
-    ENV/bin/pip install transformers==5.24.0 torch==2.13.0     # the release to be measured in place of 5.24.0
-    ENV/bin/python tests/reference/transformers/probe.py
-
+`tests/reference/measure.py transformers VERSION` runs it, as the others of this folder.
 It writes pe_spectra/models/measured/transformers-VERSION.json: for each model_type what differs from the defaults of
 `KnownModel`. Nothing is read from source: each class is built, one key at a time is changed, and what counts is
 whether the frequencies of the real rotary modules move (real_modules.py), whether the class or a module raises, and
@@ -23,7 +20,17 @@ from importlib.metadata import version
 import release_table
 import torch
 from layouts import find_layout, find_still, run
-from real_modules import SWITCHES, Release, ask, is_axial, is_counting, list_rotations, measure_turn, name_by_path
+from real_modules import (
+    SWITCHES,
+    Release,
+    ask,
+    ask_apart,
+    is_axial,
+    is_counting,
+    list_rotations,
+    measure_turn,
+    name_by_path,
+)
 
 BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rotary_base")
 LOCALS = ("rope_local_base_freq", "local_rope_theta")
@@ -658,17 +665,22 @@ def main():
     for model, cls in sorted(release.list_classes().items()):
         if only and model not in only:
             continue
-        part = measure_part(release, model, cls)
+        part, found = ask_apart(look, release, model, cls)
         if part is not None:
             parts[model] = part
             print(model, json.dumps(part), flush=True)
-            continue
-        if found := measure(release, model, cls):
+        elif found:
             print(model, json.dumps(found), flush=True)
             if found["plain"]:
                 classes[model] = simplify(found)
     if not only:
         write(classes, parts, release.list_classes())
+
+
+def look(release, model, cls):
+    """What a class is a whole of, or what is measured of it."""
+    part = measure_part(release, model, cls)
+    return part, None if part is not None else measure(release, model, cls)
 
 
 def write(classes, parts, names):

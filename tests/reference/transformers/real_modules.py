@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import inspect
 import logging
+import multiprocessing
 import os
 import pathlib
 import re
@@ -43,6 +44,19 @@ def be_patient(seconds):
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def ask_apart(ask, *given):
+    """What `ask` finds, in a process of its own: some modules remember what was built before them."""
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe(duplex=False)
+    child = fork.Process(target=lambda: theirs.send(ask(*given)))
+    child.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    finally:
+        child.join()
 
 
 #: Sizes that no angle depends on.

@@ -1,9 +1,6 @@
 """Measure what the classes of an installed transformers do about positions; write the package's list of it.
 
-    python -m venv ENV
-    ENV/bin/pip install transformers==5.24.0 torch scipy     # the release to be measured in place of 5.24.0
-    ENV/bin/python tests/reference/transformers/schemes.py
-
+`tests/reference/measure.py transformers VERSION` runs it, as the others of this folder.
 It writes pe_spectra/models/measured/transformers-VERSION-schemes.json: for each model_type what its models have for
 positions besides the rotations and tables of words that probe.py and tables.py measure: the kind, where it is in the
 model, how its sizes follow from keys, and the switch that adds it. Every class of a configuration is built on PyTorch's

@@ -1,9 +1,6 @@
 """Measure the tables of positions of an installed transformers; write the package's list of them.
 
-    python -m venv ENV
-    ENV/bin/pip install transformers==5.24.0 torch==2.13.0     # the release to be measured in place of 5.24.0
-    ENV/bin/python tests/reference/transformers/tables.py
-
+`tests/reference/measure.py transformers VERSION` runs it, as the others of this folder.
 It writes pe_spectra/models/measured/transformers-VERSION-tables.json: for each model_type whose class has tables with
 a row for each position, the keys that their number of rows follows, how many rows are there beside, which of them the
 first position reads, and whether training moves them. Nothing is read from source: models are built on PyTorch's meta

@@ -1,9 +1,7 @@
 """Measure what dual chunk attention does to positions in a release of vLLM, and who else reads the key.
 
-As for generate.py, but all Python files of the wheel are unpacked; other packages are folders that are searched:
-
-    unzip wheel/*.whl 'vllm/*.py'
-    python -m tests.reference.vllm.chunks 0.33.0 . transformers-5.24.0=ENV/lib/python3.11/site-packages/transformers
+`tests/reference/measure.py vllm VERSION` runs it, as generate.py; other packages are folders that are searched, each
+with a name, as transformers-5.24.0=ENV/lib/python3.11/site-packages/transformers.
 
 It adds to dual-chunk.json the places by which the real rotary module turns keys and queries, the models whose files
 ask a configuration for the key, and in how many files of attention, and of each other package, the words occur.

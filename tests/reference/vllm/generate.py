@@ -1,10 +1,7 @@
 """Freeze what the rotary modules of a release of vLLM compute of configurations that are drawn by rule.
 
 Of the wheel only the Python files of the rotary modules are run, with stubs for what they register with; nothing is
-compiled and no GPU is needed. In an environment with PyTorch for CPUs, some minutes with the download:
-
-    pip download --no-deps vllm==0.33.0 -d wheel && unzip wheel/*.whl 'vllm/model_executor/layers/rotary_embedding/*'
-    python -m tests.reference.vllm.generate 0.33.0
+compiled and no GPU is needed. `tests/reference/measure.py vllm VERSION` runs it, with the folder of the wheel's files.
 """
 
 import importlib

@@ -17,8 +17,8 @@ from pe_spectra.exact import F64, I64, list_blocks
 
 U64 = NDArray[np.uint64]
 Rows = NDArray[np.floating[Any]]
-#: Columns that the first hash looks at; they tell nearly all rows apart.
-_SAMPLED = 64
+#: Columns that the first hash looks at, in runs that lie together in memory; they tell nearly all rows apart.
+_SAMPLED, _RUN = 32, 8
 
 
 def number_equal_rows(table: F64) -> I64:
@@ -27,27 +27,41 @@ def number_equal_rows(table: F64) -> I64:
     >>> number_equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]]))
     array([0, 1, 0])
     """
-    hashes = np.empty((len(table), 2), dtype=np.uint64)
-    for part in list_blocks(*table.shape):
-        hashes[part] = hash_rows(table[part] + 0.0)  # -0 becomes 0
+    hashes = np.empty(len(table), dtype=np.uint64)
+    # a few hundred rows of many columns: what is taken of them stays in cache
+    for part in list_blocks(len(table), min(table.shape[1], _SAMPLED) << 6):
+        hashes[part] = hash_rows(table[part], choose_columns(table.shape[1]))
     return find_first_equal(hashes, lambda rows: table[rows] + 0.0, table.shape[1])
 
 
-def hash_rows(block: Rows, columns: I64 | None = None) -> U64:
-    """Hash rows of float32 or float64 to 128 bits, shape (n, 2): words times random odd numbers, modulo 2**64.
+@lru_cache(maxsize=8)
+def choose_columns(width: int) -> I64 | None:
+    """Return the columns that the first hash looks at: four runs of eight; None: all of them.
 
-    columns : which of them count; default 64 of them, or all where there are fewer.
+    >>> choose_columns(32), choose_columns(1024)[[0, 7, 8, -1]].tolist()
+    (None, [0, 7, 338, 1023])
+    """
+    if width <= _SAMPLED:
+        return None
+    starts = np.linspace(0, width - _RUN, _SAMPLED // _RUN).astype(np.int64)
+    columns: I64 = np.add.outer(starts, np.arange(_RUN)).ravel()
+    columns.flags.writeable = False
+    return columns
+
+
+def hash_rows(block: Rows, columns: I64 | None = None) -> U64:
+    """Hash rows of float32 or float64 to 64 bits, shape (n,): words times random odd numbers, modulo 2**64.
+
+    columns : which of them count; default all.
 
     >>> hash_rows(np.eye(3)).shape
-    (3, 2)
+    (3,)
     """
-    if columns is None:
-        width = block.shape[1]
-        columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
-    words = _view_words(block[:, columns]).astype(np.uint64)
+    chosen = block if columns is None else block.take(columns, axis=1)
+    words = _view_words(chosen + chosen.dtype.type(0)).astype(np.uint64, copy=False)  # -0 becomes 0
     if block.dtype == np.float64:
         words ^= words >> np.uint64(32)  # doubles of few digits have their bits on top, where a product loses them
-    result: U64 = words @ _draw_factors(len(columns))
+    result: U64 = np.einsum("ij,j->i", words, _draw_factors(words.shape[1]))  # of integers several times as fast as @
     return result
 
 
@@ -57,7 +71,7 @@ def _view_words(block: Rows) -> NDArray[np.unsignedinteger[Any]]:
 
 @lru_cache(maxsize=8)
 def _draw_factors(columns: int) -> U64:
-    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, (columns, 2), dtype=np.uint64)
+    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, columns, dtype=np.uint64)
     odd: U64 = factors | np.uint64(1)
     return odd
 
@@ -67,7 +81,7 @@ def find_first_equal(hashes: U64, evaluate: Callable[[I64], Rows], columns: int)
 
     Parameters
     ----------
-    hashes : (S, 2) of rows, equal where the rows are.
+    hashes : (S,) of rows, equal where the rows are.
     evaluate : reads or computes rows by their numbers, (n,) -> (n, columns).
 
     >>> table = np.array([[1.0], [2.0], [1.0]])
@@ -75,7 +89,7 @@ def find_first_equal(hashes: U64, evaluate: Callable[[I64], Rows], columns: int)
     array([0, 1, 0])
     """
     keys = np.arange(len(hashes))
-    open_rows, groups = keys, hashes
+    open_rows, groups = keys, [hashes]
     while len(open_rows):
         first = _find_leaders(groups)
         members = np.flatnonzero(first != np.arange(len(first)))
@@ -84,22 +98,25 @@ def find_first_equal(hashes: U64, evaluate: Callable[[I64], Rows], columns: int)
         equal = _compare(open_rows[members], open_rows[first[members]], evaluate, columns)
         keys[open_rows[members[equal]]] = open_rows[first[members[equal]]]
         # what only looked equal is told apart by a hash of whole rows, then again by bytes
-        open_rows, groups = open_rows[members[~equal]], groups[members[~equal]]
-        more, everything = np.empty((len(open_rows), 2), dtype=np.uint64), np.arange(columns)
+        open_rows, groups = open_rows[members[~equal]], [one[members[~equal]] for one in groups]
+        more = np.empty(len(open_rows), dtype=np.uint64)
         for part in list_blocks(len(open_rows), columns):
-            more[part] = hash_rows(evaluate(open_rows[part]), everything)
-        groups = np.concatenate([groups, more], axis=1)
+            more[part] = hash_rows(evaluate(open_rows[part]))
+        groups.append(more)
     return keys
 
 
-def _find_leaders(groups: U64) -> I64:
-    """Return for each row of integers the number of the first row that equals it."""
-    alone = np.sort(groups[:, 0])
+def _find_leaders(groups: list[U64]) -> I64:
+    """Return for each place in arrays of one length the first place that has the same in all of them."""
+    alone = np.sort(groups[0])
     if not (alone[1:] == alone[:-1]).any():
-        return np.arange(len(groups))  # one word tells all apart, and is sorted the quickest
-    order = np.lexsort(groups.T)
-    ordered = groups[order]
-    starts = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)])
+        return np.arange(len(alone))  # one word tells all apart, and is sorted the quickest
+    order = np.lexsort(groups)
+    starts = np.zeros(len(order), dtype=bool)
+    starts[0] = True
+    for words in groups:
+        ordered = words[order]
+        starts[1:] |= ordered[1:] != ordered[:-1]
     # lexsort is stable: the first of a run has the smallest number
     leaders: I64 = np.empty(len(order), dtype=np.int64)
     leaders[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pe_spectra.encodings.equal_rows import U64, find_first_equal, hash_rows
+from pe_spectra.encodings.equal_rows import U64, choose_columns, find_first_equal, hash_rows
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.precision.dtypes import Carried
@@ -106,12 +106,12 @@ class Gathering:
 
     def __post_init__(self) -> None:
         self.constant = np.arange(self.columns)
-        self._hashes = np.empty((self.rows, 2), dtype=np.uint64)
+        self._hashes = np.empty(self.rows, dtype=np.uint64)
 
     def add(self, numbers: I64, block: Carried) -> None:
         """Look at the next rows."""
         start, stop = int(numbers[0]), int(numbers[-1]) + 1
-        self._hashes[start:stop] = hash_rows(block)
+        self._hashes[start:stop] = hash_rows(block, choose_columns(self.columns))
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(block.sum(axis=1))
         if not finite.all():

@@ -157,6 +157,7 @@ ROWS = (
         what="compute_spectrum, d = 256, broadcast of the formula",
         target=5,
         measure=spectrum_rows.measure_small,
+        gate=True,
         margin=4,
     ),
     Row(
@@ -266,6 +267,7 @@ ROWS = (
         target=500,
         at_most=False,
         measure=separation_rows.measure_scikit_learn,
+        gate=True,
     ),
     Row(
         name="F3",
@@ -341,6 +343,7 @@ ROWS = (
         what="equal rows of 8192 x 512, np.unique",
         target=1 / 30,
         measure=gram_rows.measure_equal_rows,
+        gate=True,
         # it waits for memory where the sort computes: with neighbours that use the memory it takes twice as long
         margin=16,
     ),
@@ -357,6 +360,7 @@ ROWS = (
         what="Gram diagonals of 4096 x 384, T.T @ T",
         target=2,
         measure=gram_rows.measure_diagonals_in_products,
+        gate=True,
         margin=3,
     ),
     Row(

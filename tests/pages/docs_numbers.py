@@ -213,7 +213,7 @@ def count_even_columns() -> int:
 def count_hash_bits() -> int:
     """Bits of the hash of a row."""
     found = hash_rows(np.eye(2))[0]
-    return 8 * found.size * found.dtype.itemsize
+    return 8 * found.dtype.itemsize
 
 
 def find_share_of_shifts() -> str:

@@ -7,10 +7,11 @@ recorded so; one about training has a judge that finds it so where the study of 
 
 from __future__ import annotations
 
+import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -87,8 +88,8 @@ class GradedClaim(Result):
 
 @cache
 def _load() -> dict[str, Any]:
-    text = resources.files("pe_spectra.claims").joinpath("claims.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    data = pkgutil.get_data(__name__, "claims.toml")
+    return tomllib.loads((data or b"").decode("utf-8"))
 
 
 def read_sources() -> dict[str, str]:

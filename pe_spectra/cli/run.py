@@ -170,12 +170,15 @@ def plot(name: str, *results: object, **settings: object) -> Callable[[], Figure
 def _render_figure(draw: Callable[[], Figure], suffix: str, drawing: FigureOptions | None) -> bytes:
     import numpy as np
 
-    from pe_spectra.plots.choices import FigureOptions, draw_with
-    from pe_spectra.plots.sheet import render
+    from pe_spectra.plots import without_property_lists
 
     # axes of numbers near the largest: what overflows there is the drawing library's business
-    with np.errstate(over="ignore", invalid="ignore"), draw_with(drawing or FigureOptions()):
-        return render(draw(), suffix)
+    with without_property_lists(), np.errstate(over="ignore", invalid="ignore"):
+        from pe_spectra.plots.choices import FigureOptions, draw_with
+        from pe_spectra.plots.sheet import render
+
+        with draw_with(drawing or FigureOptions()):
+            return render(draw(), suffix)
 
 
 def prepare_run(

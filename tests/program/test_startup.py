@@ -9,6 +9,7 @@ import pytest
 
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import ENCODINGS
+from pe_spectra.models.stated import statement
 from tests.places import MODELS
 
 HEAVY = ("numpy", "scipy", "matplotlib", "rich", "pydantic")
@@ -56,6 +57,7 @@ def complete(tmp_path, shell, line):
 
 
 LLAMA = MODELS / "llama-3.1-8b.json"
+OLDER, NEWEST = (f"transformers-{version}" for version in (statement.OLDER, statement.NEWEST))
 HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
 HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h", "precision -h"]
 
@@ -103,6 +105,39 @@ def test_numbers_load_numpy_alone(tmp_path, line, kind):
     out, loaded = start(tmp_path, *line.split())
     assert json.loads(out)["kind"] == kind
     assert loaded == ["numpy"]
+
+
+#: Runs the program and then tells which tables of measured software were read.
+TABLES = """
+import json, sys
+from pathlib import Path
+found = set()
+def watch(event, given):
+    if event == "open" and "measured" in str(given[0]) and str(given[0]).endswith(".json"):
+        found.add(Path(given[0]).stem)
+sys.addaudithook(watch)
+from pe_spectra.cli import main
+code = main()
+sys.stdout.flush()
+sys.stderr.write(json.dumps([code or 0, sorted(found)]))
+"""
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("spectrum --json --no-figure", []),
+        ("encodings --json", []),
+        ("faithfulness --length 80 --json", []),
+        (f"audit {LLAMA} --json", [OLDER, NEWEST, f"{NEWEST}-refusals", f"{NEWEST}-schemes"]),
+        (f"diff {LLAMA} --stack keras-hub --json", [NEWEST, f"{NEWEST}-refusals", f"{NEWEST}-schemes"]),
+    ],
+)
+def test_what_was_measured_is_read_where_it_is_asked_for(tmp_path, line, read):
+    out, found = start(tmp_path, *line.split(), probe=TABLES)
+    assert out
+    assert found == read
 
 
 @pytest.mark.few(1)

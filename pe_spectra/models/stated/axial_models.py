@@ -7,16 +7,14 @@ base, where no key does the number, how channels are paired, what coordinates ar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.limits import MAX_HEAD_WIDTH
+from pe_spectra.models.measured import read_measured
 from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
 from pe_spectra.models.stated.position_axes import list_axes, tell_span
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
@@ -60,16 +58,13 @@ def is_axial(config: Mapping[str, Any]) -> bool:
     return "model_type" not in config and any(isinstance(config.get(key), str) for key in MARKS)
 
 
-@cache
 def load_axial(name: str) -> Mapping[str, Any]:
     """Return what was measured of a release: version, date, `classes`, and those `without` a rotary module.
 
     >>> load_axial(f"diffusers-{DIFFUSERS}")["classes"]["WanTransformer3DModel"]["axes"]
     ['time', 'height', 'width']
     """
-    file = resources.files("pe_spectra.models.measured").joinpath(f"{name}.json")
-    found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+    return read_measured(name)
 
 
 def read_axial(config: Mapping[str, Any], path: str) -> Configuration:

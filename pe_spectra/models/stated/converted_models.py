@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any
+
+from pe_spectra.models.measured import read_measured
 
 #: The release that was measured, tests/reference/llama_cpp: llama.cpp as llama-cpp-python packs it.
 LLAMA_CPP_VERSION, LLAMA_CPP_COMMIT = "0.3.36", "0c1e57098"
@@ -26,8 +26,7 @@ def load_readings() -> Mapping[str, Mapping[str, Any]]:
     >>> load_readings()["qwen2"]["reads"]
     {'linear': 'linear', 'yarn': 'yarn'}
     """
-    file = resources.files("pe_spectra.models.measured").joinpath(f"llama.cpp-{LLAMA_CPP_VERSION}.json")
-    found: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["models"]
+    found: Mapping[str, Mapping[str, Any]] = read_measured(f"llama.cpp-{LLAMA_CPP_VERSION}")["models"]
     return found
 
 

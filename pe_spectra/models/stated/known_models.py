@@ -7,13 +7,12 @@ release and changes one key at a time, and the tables in `pe_spectra.models.meas
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from pe_spectra.models.measured import read_measured
 from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
@@ -149,8 +148,7 @@ def load_table(release: str) -> Mapping[str, Any]:
     >>> load_table("5.24.0")["classes"]["llama4_text"]["nope_every"]
     4
     """
-    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}.json")
-    found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    found = read_measured(f"transformers-{release}")
     return patch(load_table(found["beside"]), found) if "beside" in found else found
 
 

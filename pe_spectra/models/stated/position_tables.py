@@ -6,15 +6,14 @@ at a time, and runs it once to see which row the first position reads; `pe_spect
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
+from pe_spectra.models.measured import read_measured
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import split_names
 from pe_spectra.models.stated.position_schemes import read_size
@@ -89,8 +88,7 @@ WITH_DISTANCES = split_names(_ALL_KINDS, "bert-generation")
 
 @cache
 def _load(release: str) -> Mapping[str, tuple[KnownTable, ...]]:
-    file = resources.files("pe_spectra.models.measured").joinpath(f"transformers-{release}-tables.json")
-    found: Mapping[str, list[dict[str, Any]]] = json.loads(file.read_text(encoding="utf-8"))["tables"]
+    found: Mapping[str, list[dict[str, Any]]] = read_measured(f"transformers-{release}-tables")["tables"]
     return {
         name: tuple(_make(one) for one in tables if {"keys", "series"} & one.keys() or _is_trained_grid(one))
         for name, tables in found.items()

@@ -32,7 +32,7 @@ def run(probe):
     """Run four tokens through the real model without memory: what turns them, and each call with its layer."""
     way = probe.release.ways.get(probe.cls)
     module = sys.modules[way.__module__]
-    functions, best = list_functions(module), []
+    functions, best, model = list_functions(module), [], None
 
     def record(name, function):
         def call(*given, **named):
@@ -65,7 +65,14 @@ def run(probe):
         finally:
             for name, function in functions.items():
                 setattr(module, name, function)
-    return functions, best
+    return functions, best or [(name, None) for name in list_named(model, functions)]
+
+
+def list_named(model, functions):
+    """Those of the functions that the layers of a model which did not run name in their code, once for each."""
+    for layer in () if model is None else model.modules():
+        forward = getattr(inspect.unwrap(type(layer).forward), "__code__", None)
+        yield from (name for name in functions if forward is not None and name in forward.co_names)
 
 
 @contextlib.contextmanager

@@ -61,9 +61,18 @@ class Probe:
 
     def __init__(self, release, model, cls):
         self.release, self.model, self.cls = release, model, cls
-        self.switch = next((keys for keys in SWITCHES if self.look(keys)), {})
+        self.switch = self.find_switch()
         self.default = self.look({}) if self.switch is not None else None
         self.config = self.make({})
+
+    def find_switch(self):
+        """The first keys with which it has a rotation, without those that it has one without."""
+        found = next((keys for keys in SWITCHES if self.look(keys)), {})
+        for key in found:
+            rest = {name: value for name, value in found.items() if name != key}
+            if rest and self.look(rest):
+                return rest
+        return found
 
     def make(self, keys):
         """The configuration with these keys; None where the class refuses them."""
@@ -102,7 +111,8 @@ class Probe:
     def runs(self, keys, length=64):
         """Frequencies by layer type where the rotary modules can be run at positions, on grids too; else None."""
         try:
-            return list_rotations(self.release.build_alone(self.make(keys)), length)
+            config = self.make(keys)
+            return None if config is None else list_rotations(self.release.build_alone(config), length)
         except Exception:
             return None
 
@@ -361,7 +371,7 @@ def measure_checks(probe):
     if probe.is_nested:
         own = ask(probe.config, BLOCK)
         others = ({key: value for key, value in own.items() if key != name} for name in own)
-        found["needs"] = [name for name, one in zip(own, others, strict=True) if probe.look({BLOCK: one}) is None]
+        found["needs"] = sorted(name for name, one in zip(own, others, strict=True) if probe.look({BLOCK: one}) is None)
     types = ask(probe.config, "layer_types")
     if not types or SLIDING not in types:
         full, sliding = ({"num_hidden_layers": 2, "layer_types": [name] * 2} for name in (FULL, SLIDING))
@@ -496,8 +506,8 @@ def measure(release, model, cls):
     found["length"] = ask(probe.config, "max_position_embeddings")
     found["original"] = ask(probe.config, "original_max_position_embeddings")
     found["needs_block"] = "rope_scaling" in probe.switch
-    if probe.switch and isinstance(next(iter(probe.switch.values())), str | bool):
-        found["only_if"] = next(iter(probe.switch.items()))
+    if told := [(key, value) for key, value in probe.switch.items() if isinstance(value, str | bool)]:
+        found["only_if"] = told[0]
     elif not probe.switch:
         for key, value in (("alibi", True), ("position_embedding_type", "none"), ("use_mem_rope", False)):
             if key in probe.config.to_dict() and not probe.look({key: value}):

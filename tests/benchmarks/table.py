@@ -511,6 +511,13 @@ ROWS = (
     Row(
         name="S3", what="spectrum with a figure, import typer", target=9, measure=command_rows.measure_figure, margin=2
     ),
+    Row(
+        name="S3",
+        what="spectrum with a figure, two bare panels",
+        target=1.1,
+        measure=command_rows.measure_figure_over_bare,
+        margin=1.4,
+    ),
     *(
         Row(
             name="S4",

@@ -92,9 +92,9 @@ def find_first_equal(hashes: U64, evaluate: Callable[[I64], Rows], columns: int)
     open_rows, groups = keys, [hashes]
     while len(open_rows):
         first = _find_leaders(groups)
-        members = np.flatnonzero(first != np.arange(len(first)))
-        if not len(members):
+        if first is None:
             break
+        members = np.flatnonzero(first != np.arange(len(first)))
         equal = _compare(open_rows[members], open_rows[first[members]], evaluate, columns)
         keys[open_rows[members[equal]]] = open_rows[first[members[equal]]]
         # what only looked equal is told apart by a hash of whole rows, then again by bytes
@@ -106,11 +106,11 @@ def find_first_equal(hashes: U64, evaluate: Callable[[I64], Rows], columns: int)
     return keys
 
 
-def _find_leaders(groups: list[U64]) -> I64:
-    """Return for each place in arrays of one length the first place that has the same in all of them."""
+def _find_leaders(groups: list[U64]) -> I64 | None:
+    """Return for each place in arrays of one length the first that has the same in all of them; None: all differ."""
     alone = np.sort(groups[0])
     if not (alone[1:] == alone[:-1]).any():
-        return np.arange(len(alone))  # one word tells all apart, and is sorted the quickest
+        return None  # one word tells all apart, and is sorted the quickest
     order = np.lexsort(groups)
     starts = np.zeros(len(order), dtype=bool)
     starts[0] = True

@@ -188,9 +188,12 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
     word, digits = (np.uint32, 24) if values.dtype == np.float32 else (np.uint64, 53)
     bits = np.ascontiguousarray(values).view(word)
     shift = word(digits - kind.digits)
-    last = (bits >> shift) & word(1)
-    half = word((1 << (digits - 1 - kind.digits)) - 1)
-    rounded = ((bits + half + last) >> shift << shift).view(values.dtype)
+    raised = bits >> shift  # the last bit that is kept, and half a unit less one: ties go to even
+    raised &= word(1)
+    raised += word((1 << (digits - 1 - kind.digits)) - 1)
+    raised += bits
+    raised &= ~word((1 << (digits - kind.digits)) - 1)
+    rounded = raised.view(values.dtype)
     return _normalise(_mend(values, rounded, kind, digits).astype(np.float32, copy=False))
 
 

@@ -22,7 +22,7 @@ from pe_spectra.precision.dtypes import Carried
 Evaluate = Callable[[I64], Carried]
 
 #: Numbers that are worked on at a time, so that they stay in cache.
-BLOCK = 1 << 15
+BLOCK = 1 << 16
 #: Share by which a sum of squares in float32 may be wrong, up to 8192 columns; beyond, in proportion.
 _SINGLE_SUM = 1e-3
 #: Multiplications of all pairs of rows that are held.
@@ -66,6 +66,8 @@ class Places:
 
     def find_twins(self, leaders: I64) -> I64:
         """Return for each place the first place whose row is equal, given the first equal row of each row."""
+        if self.rows == len(self.groups):  # then the rows are numbered as the places are
+            return leaders
         first = np.unique(self.groups, return_index=True)[1].astype(np.int64)
         twins: I64 = first[leaders[self.groups]]
         return twins
@@ -73,7 +75,7 @@ class Places:
     def find_collision(self, twins: I64, keys: I64 | None = None) -> tuple[int, int] | None:
         """Return the first place that equals an earlier one, after that one; with keys, one that differs in them."""
         names = np.arange(len(twins)) if keys is None else keys
-        later = np.flatnonzero(names[twins] != names)
+        later = np.flatnonzero((twins if keys is None else keys[twins]) != names)
         if not len(later):
             return None
         t = int(later[0])
@@ -113,9 +115,8 @@ class Gathering:
         start, stop = int(numbers[0]), int(numbers[-1]) + 1
         self._hashes[start:stop] = hash_rows(block, choose_columns(self.columns))
         with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(block.sum(axis=1))
-        if not finite.all():
-            self._odd.append(numbers[~finite])
+            if not np.isfinite(block.sum()):
+                self._odd.append(numbers[~np.isfinite(block).all(axis=1)])
         self._narrow_constants(block)
         if self.wants_nearest:
             self._measure_neighbours(start, block)
@@ -137,7 +138,7 @@ class Gathering:
         joined = block if self._last is None else np.concatenate([self._last[None], block])
         first = start if self._last is None else start - 1
         self._last = block[-1].copy()
-        if len(joined) < 2:
+        if len(joined) < 2 or not self.nearest:
             return
         with np.errstate(over="ignore", invalid="ignore"):  # rows that are not finite have no nearest one
             steps = np.diff(joined, axis=0)
@@ -152,8 +153,10 @@ class Gathering:
                 self.pair = (first + int(near[best]), first + int(near[best]) + 1)
 
     def find_first_equal(self) -> I64:
-        """Return for each row the number of the first row that equals it; shape (rows,)."""
-        return find_first_equal(self._hashes, self.evaluate, self.columns)
+        """Return for each row the number of the first row that equals it; shape (rows,). Can be asked once."""
+        hashes = self._hashes
+        del self._hashes  # of each of several tables as long as the positions
+        return find_first_equal(hashes, self.evaluate, self.columns)
 
 
 def _measure_distances(a: Carried, b: Carried) -> F64:

@@ -168,7 +168,7 @@ class Pass(ABC):
             first_collision=self.places.find_collision(twins),
             max_phase_error=error,
             constant_channels=constant,
-            not_finite=int(np.isin(self.places.groups, odd).sum()),
+            not_finite=int(np.isin(self.places.groups, odd).sum()) if len(odd) else 0,
             merged=self.places.find_collision(twins, self.places.keys),
         )
 
@@ -231,7 +231,8 @@ class LadderPass(Pass):
 
     def __post_init__(self) -> None:
         rows, count = self.places.rows, len(self.front.waves.high)
-        self._of_frequencies, self._at_first, self._at_last = np.zeros(count), np.zeros(rows), np.zeros(rows)
+        self._of_frequencies, self._at_first = np.zeros(count), np.zeros(rows)
+        self._at_last = self._at_first if self.front.cast.are_apart else np.zeros(rows)
         self._phases = Gathering(rows=rows, columns=count, evaluate=self.front.compute_phases)
         self._sines = Gathering(rows=rows, columns=self.columns, evaluate=self._compute_sines)
 
@@ -242,8 +243,8 @@ class LadderPass(Pass):
         phases = self.front.compute_phases(numbers)
         self._phases.add(numbers, phases)
         first, last = self.front.measure_errors(numbers, phases)
-        self._at_first[numbers], self._at_last[numbers] = first.max(axis=1), last.max(axis=1)
-        for errors in (first,) if last is first else (first, last):
+        for errors, largest in ((first, self._at_first), (last, self._at_last))[: 1 if last is first else 2]:
+            largest[numbers] = errors.max(axis=1)
             np.maximum(self._of_frequencies, errors.max(axis=0), out=self._of_frequencies)
         sines = self.front.compute_sines(phases)
         self._sines.add(numbers, sines)
@@ -316,11 +317,14 @@ class LadderPass(Pass):
         """Add the largest phase error among the first positions: at the ends of what was cast to one, and at each."""
         stair = super()._trace(twins)
         front, offset = self.front, self.front.waves.offset
-        ends = np.concatenate([front.cast.first, front.cast.last])
-        order = np.argsort(ends, kind="stable")
-        so_far = _accumulate(np.concatenate([self._at_first, self._at_last])[order])
+        ends, errors = front.cast.first, self._at_first
+        if not front.cast.are_apart:
+            ends, errors = np.concatenate([ends, front.cast.last]), np.concatenate([errors, self._at_last])
+            order = np.argsort(ends, kind="stable")
+            ends, errors = ends[order], errors[order]
+        so_far = _accumulate(errors)
         last = self.exact[stair.counts - 1] + offset
-        before = np.searchsorted(ends[order], last, side="right") - 1
+        before = np.searchsorted(ends, last, side="right") - 1
         own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last))
         return replace(stair, errors=np.maximum(so_far[before], own))
 

@@ -62,10 +62,14 @@ class Waves:
         if not len(both):
             return np.zeros(lags)
         words = np.stack([self.high[both], self.low[both], np.zeros(len(both))])
-        kernel = sum_cosines(words, np.ones(len(both)), np.arange(1, lags + 1))
-        squared = 2 * (len(both) - kernel) - 64 * _EPS * len(both) * (4 + np.log2(len(both) + 1))
-        distances: F64 = float(self.factors[0]) * np.sqrt(np.maximum(squared, 0.0))
-        return distances
+        found = sum_cosines(words, np.ones(len(both)), np.arange(1, lags + 1))
+        np.subtract(len(both), found, out=found)  # in place, as they are many
+        found *= 2
+        found -= 64 * _EPS * len(both) * (4 + np.log2(len(both) + 1))
+        np.maximum(found, 0.0, out=found)
+        np.sqrt(found, out=found)
+        found *= float(self.factors[0])
+        return found
 
 
 def find_waves(encoding: Encoding) -> Waves | None:
@@ -131,6 +135,11 @@ class Cast(NamedTuple):
     first: F64
     last: F64
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether each stands for one position alone: `first` and `last` are then one array."""
+        return self.first is self.last
+
 
 def cast_positions(places: I64 | F64, kind: NumberType, offset: int = 0) -> Cast:
     """Cast positions, and group those that become equal.
@@ -142,6 +151,8 @@ def cast_positions(places: I64 | F64, kind: NumberType, offset: int = 0) -> Cast
     """
     exact = (places + offset).astype(np.float64)
     cast = round_to(exact, kind)
+    if (cast[1:] > cast[:-1]).all():  # each stays by itself, and in its order
+        return Cast(cast, np.arange(len(cast)), exact, exact)
     _, leaders, inverse = np.unique(cast, return_index=True, return_inverse=True)
     order = np.argsort(leaders, kind="stable")
     rank = np.empty_like(order)
@@ -180,10 +191,18 @@ class Front:
 
     def compute_sines(self, phases: Carried) -> Carried:
         """Sines, then cosines, of rounded phases, themselves rounded; (n, columns)."""
-        angles = phases.astype(np.float64)
+        waves, kind = self.waves, self.steps.sines
+        angles, count = phases.astype(np.float64, copy=False), len(waves.sines)
+        # of types whose carrier rounds as they do, the numbers are carried at once
+        found = np.empty((len(angles), waves.columns), dtype=np.float32 if kind.digits == 24 else np.float64)
+        are_pairs = waves.columns == 2 * count == 2 * angles.shape[1]
         with np.errstate(invalid="ignore"):
-            parts = [np.sin(angles[:, self.waves.sines]), np.cos(angles[:, self.waves.cosines])]
-        return round_to(np.concatenate(parts, axis=1), self.steps.sines)
+            for wave, which, out in (
+                (np.sin, waves.sines, found[:, :count]),
+                (np.cos, waves.cosines, found[:, count:]),
+            ):
+                wave(angles if are_pairs else angles[:, which], out=out, dtype=np.float64, casting="same_kind")
+        return round_to(found, kind)
 
     def round_codes(self, sines: Carried, code: NumberType) -> Carried:
         """Rounded sines and cosines times their factors, cast: what is added to a token."""
@@ -197,7 +216,7 @@ class Front:
         angles, first, last = phases.astype(np.float64), self.cast.first[rows], self.cast.last[rows]
         exactly = self.steps.phases.is_double
         errors = self._subtract(angles, first, exactly=exactly)
-        return errors, errors if np.array_equal(first, last) else self._subtract(angles, last, exactly=exactly)
+        return errors, errors if self.cast.are_apart else self._subtract(angles, last, exactly=exactly)
 
     def measure_at(self, rows: I64, positions: F64) -> F64:
         """Largest phase error at exact positions, given the rows that they were cast to; (n,)."""

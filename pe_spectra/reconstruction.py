@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, find_largest
@@ -21,6 +22,8 @@ from pe_spectra.vocabulary import AXES
 
 #: Coefficients below this share of the largest are rounding, not support.
 _SUPPORT = 1e-14
+#: Squares between this and its inverse are in units of their own.
+_ROOM = 1e200
 #: Values closer than this share of the largest are equal but for the rounding of two transforms.
 _EQUAL = 1e-9
 
@@ -155,37 +158,51 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     if f.shape != (spectrum.grid,):
         raise InputError("the function does not fit the lattice", str(f.shape), f"shape ({spectrum.grid},)")
     c = np.fft.rfft(f)
-    # parts instead of magnitudes, in units of the largest: squares neither overflow nor vanish
-    parts = c.view(np.float64)
-    largest = find_largest(parts)
-    if not np.isfinite(largest):
-        raise InputError("the function is not finite", accepted="finite numbers")
+    with np.errstate(over="ignore", invalid="ignore"):
+        power = _square(c)
+    most, unit = float(power.max()), 1.0
+    if not 1 / _ROOM < most < _ROOM:
+        # in units of the largest part, squares neither overflow nor vanish
+        parts = c.view(np.float64)
+        unit = find_largest(parts)
+        if not np.isfinite(unit):
+            raise InputError("the function is not finite", accepted="finite numbers")
     if not rescale:
         return np.fft.irfft(c * spectrum.multipliers, spectrum.grid)
-    if not largest > 0:
+    if not unit > 0:
         raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
-    parts /= largest
-    power = c.real**2
-    power += c.imag**2
-    factors = _choose_multipliers(power, spectrum)
-    left = _norm(power * factors**2, spectrum.grid)
-    c *= factors * (largest * _norm(power, spectrum.grid) / left)
+    if unit != 1.0:
+        parts /= unit
+        power = _square(c)
+        most = float(power.max())
+    factors = _choose_multipliers(power, most, spectrum)
+    damped = power * factors
+    damped *= factors
+    c *= factors * (unit * _norm(power, spectrum.grid) / _norm(damped, spectrum.grid))
     return np.fft.irfft(c, spectrum.grid)
 
 
-def _choose_multipliers(power: F64, spectrum: Spectrum) -> F64:
+def _square(c: NDArray[np.complex128]) -> F64:
+    """The squares of the magnitudes of coefficients."""
+    power: F64 = c.real**2
+    power += c.imag**2
+    return power
+
+
+def _choose_multipliers(power: F64, most: float, spectrum: Spectrum) -> F64:
     """Return the multipliers in units in which the largest that matters is not small; 0 outside the support."""
-    outside = power <= _SUPPORT**2 * power.max()
+    outside = power <= _SUPPORT**2 * most
+    is_whole = not outside.any()
     if spectrum.estimator == "lag-window":
         return np.where(outside, 0.0, spectrum.weights)  # signed: they have no logarithm where rounding wins
     logs = spectrum.log_multipliers
-    support = logs[~outside] if outside.any() else logs
-    shift = float(np.max(support)) if len(support) else -np.inf
-    if not np.isfinite(shift):
+    support = logs if is_whole else logs[~outside]
+    shift = float(support.max()) if len(support) else -math.inf
+    if not math.isfinite(shift):
         raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
-    plain = len(support) == len(logs) and spectrum.estimator == "kde"
+    plain = is_whole and spectrum.estimator == "kde"
     factors = spectrum.weights if plain else np.exp(np.minimum(logs - shift, 0.0))
-    return np.where(outside, 0.0, factors) if outside.any() else factors
+    return factors if is_whole else np.where(outside, 0.0, factors)
 
 
 def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstruction:
@@ -253,12 +270,10 @@ def reconstruct_all_positions(spectrum: Spectrum) -> F64:
 
 def _respond_to_spike(multipliers: F64, n: int) -> F64:
     """Algorithm 1 of the one-hot function at 0, of unit norm; (N,), even in t. Position s gives the same, shifted."""
-    largest = np.max(multipliers)
-    if not largest > 0:
+    if not multipliers.max() > 0:
         raise UndefinedError("the weights annihilate every function")
-    # the largest weight is at least the mean: what underflows beside it is nothing here
-    damped = multipliers / largest
-    return np.fft.irfft(damped / _norm(damped**2, n), n)
+    # the largest weight is at least the mean: what of its squares underflows is nothing here
+    return np.fft.irfft(multipliers * (1 / _norm(multipliers * multipliers, n)), n)
 
 
 def _measure_error(response: F64) -> float:
@@ -297,7 +312,7 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
 def _norm(power: F64, n: int) -> float:
     """The l2 norm of a real function of length n from the squares of its half spectrum (Parseval)."""
     ends = power[0] + (power[-1] if n % 2 == 0 else 0.0)
-    return float(np.sqrt((2 * np.sum(power) - ends) / n))
+    return math.sqrt((2 * float(power.sum()) - ends) / n)
 
 
 def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:

@@ -164,8 +164,9 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
     ratio = compute_ratio(base, width)
-    fine = stack_words(list_powers(ratio, step), 2)
-    coarse = stack_words(list_powers(CONTEXT.power(ratio, Decimal(step)), -(-count // step)), 2)
+    *fine_powers, stride = list_powers(ratio, step + 1)
+    fine = stack_words(fine_powers, 2)
+    coarse = stack_words(list_powers(stride, -(-count // step)), 2)
     high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
     low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
     high, low = (word.ravel()[:count].copy() for word in two_sum(high, low))

@@ -22,6 +22,12 @@ from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum
 #: Below this many pairs of point and source every pair is computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
 _BLOCK = 1 << 17
+#: Points that share the sources which are summed for them.
+_ROWS = 64
+#: Kernels whose sum is below exp(-this) of another one do not change its last digit.
+_LEAST = 44.0
+#: By how much more than computed a source may lie away, in parts and in units of the lattice.
+_SLACK = 1e-9
 #: Above this many pairs of point and source in windows, crowds of sources are merged first.
 _MANY = 1 << 25
 #: Then a point that sees more sources than this takes the merged ones, or those of its gap as two tails.
@@ -107,7 +113,8 @@ def _sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
     x, error = two_sum(k, -sources.u[near])
     x, x_low = two_sum(x, error - sources.low[near])
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.power(Decimal.from_float(width), 2)), 2)
+    exactly = Decimal.from_float(width)
+    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.full_like(square, c))
@@ -119,23 +126,35 @@ def _sum_ratios(sources: Sources, c: float, k: F64, near: I64) -> F64:
     """Sum every source's kernel over that of the nearest one, at each point.
 
     With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
-    digits, not even for a source that lies on the other side of k at the same distance.
+    digits, not even for a source that lies on the other side of k at the same distance. Sources whose kernels
+    together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
     """
-    u, u_low, masses = sources
-    mirror, error = two_sum(2 * k, -u[near])
-    mirror_low = error - u_low[near]
+    mirror, error = two_sum(2 * k, -sources.u[near])
+    mirror_low = error - sources.low[near]
+    first, beyond = sources.find_windows(k, _find_reach(sources, c, k, near))
     factor = np.empty(len(k))
-    rows = max(1, _BLOCK // len(u))
+    rows = min(_ROWS, max(1, _BLOCK // len(sources.u)))
     for start in range(0, len(k), rows):
         part = slice(start, start + rows)
-        n = near[part, None]
-        exponent = (u - u[n]) + (u_low - u_low[n])
+        u, u_low, masses = sources.take(slice(first[part].min(), beyond[part].max()))
+        n, n_low = sources.u[near[part], None], sources.low[near[part], None]
+        exponent = (u - n) + (u_low - n_low)
         exponent *= (u - mirror[part, None]) + (u_low - mirror_low[part, None])
         exponent *= c
         np.exp(exponent, out=exponent)
         exponent *= masses
         factor[part] = np.sum(exponent, axis=1)
     return factor
+
+
+def _find_reach(sources: Sources, c: float, k: F64, near: I64) -> F64:
+    """How far from each point sources count beside the nearest one, which may have the least of all masses."""
+    # infinite, so that all count, where a mass is 0 or the kernel is as wide as floats can be
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        spread = np.log(len(sources.u) * np.divide(sources.masses.max(), sources.masses.min()))
+        beside = np.sqrt(np.divide(-_LEAST - spread, c))
+        reach: F64 = np.hypot(k - sources.u[near], beside) * (1 + _SLACK) + _SLACK
+    return reach
 
 
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:

@@ -34,6 +34,29 @@ def compare(monkeypatch: pytest.MonkeyPatch, u: np.ndarray, masses: np.ndarray, 
     check_logs(compute_logs(sum_gaussians(u, u_low, masses, width, count)), direct)
 
 
+def sum_plainly(u: np.ndarray, masses: np.ndarray, width: float, points: range) -> np.ndarray:
+    """The logarithm of the sum over all sources at some points, in 40 digits."""
+    with mpmath.workdps(40):
+        two = 2 * mpmath.mpf(width) ** 2
+        sums = [mpmath.fsum(m * mpmath.exp(-((k - mpmath.mpf(x)) ** 2) / two) for x, m in zip(u, masses, strict=True))
+                for k in points]  # fmt: skip
+        return np.array([float(mpmath.log(one)) for one in sums])
+
+
+@pytest.mark.parametrize("width", [1e-3, 0.3, 4.0, 1e3, 1e200])
+@pytest.mark.parametrize("masses", ["equal", "falling", "rising", "uneven"])
+def test_sources_that_are_left_out_would_change_no_digit(
+    monkeypatch: pytest.MonkeyPatch, width: float, masses: str
+) -> None:
+    monkeypatch.setattr(gaussian_sums, "_ROWS", 1)  # each point has those that it needs alone
+    u = np.sort(np.concatenate([np.geomspace(1e-9, 60.0, 90), [20.0, 20.0, 59.5]]))
+    ramp = 10.0 ** np.linspace(0, 40, len(u))
+    uneven = np.where(np.arange(len(u)) % 3, 1.0, 1e-30)
+    given = {"equal": np.ones_like(u), "falling": 1 / ramp, "rising": ramp, "uneven": uneven}[masses]
+    found = compute_logs(sum_gaussians(u, np.zeros_like(u), given, width, 130))
+    check_logs(found[::7], sum_plainly(u, given, width, range(0, 130, 7)))
+
+
 def draw_cases(count: int) -> list[tuple[int, float, float, int, str]]:
     random = np.random.default_rng(20240515)
     special = [1.0, 1 + 1e-9, 1 - 1e-9, 1e-6, 1e300, 10000.0]

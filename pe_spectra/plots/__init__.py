@@ -64,7 +64,9 @@ def without_property_lists() -> Iterator[None]:
     >>> with without_property_lists():
     ...     import matplotlib.figure
     """
-    names = vars(importlib.import_module("matplotlib.artist"))
+    from matplotlib import artist
+
+    names = vars(artist)
     kept = names.get("kwdoc")
     names["kwdoc"] = lambda _: ""
     try:

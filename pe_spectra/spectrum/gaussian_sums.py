@@ -19,7 +19,7 @@ from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
 
-#: Below this many pairs of point and source every pair is computed, with exponents as pairs of doubles.
+#: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
 _BLOCK = 1 << 17
 #: Points that share the sources which are summed for them.

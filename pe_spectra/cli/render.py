@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from pe_spectra.answers.answer import Answer
@@ -25,6 +26,8 @@ from pe_spectra.faces import Cell, write_cell
 from pe_spectra.wording import count
 
 _CELL_CHARACTERS = 400
+#: Numbers, or lines, that are written at a time.
+_PART = 1 << 12
 #: Sentences longer than this may be continued on further lines of their column; numbers never are.
 _WRAPPED = 24
 #: The fewest characters of a name that tell anything.
@@ -36,10 +39,33 @@ _FEWEST, _MOST = 4, 12
 def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str:
     """Return the whole answer as text in one of the formats table, json, csv."""
     if form == "json":
-        return json.dumps(answer.to_document(figure), allow_nan=False) + "\n"
+        return "".join(_write_json(answer.to_document(figure))) + "\n"
     if form == "csv":
         return _write_csv(answer.columns)
     return _write_terminal(answer, screen) if screen.watched else _write_pipe(answer)
+
+
+def _write_json(value: object) -> Iterator[str]:
+    """Write a value as `json.dumps` does, long lists part by part: it makes a text of every number before it joins."""
+    if isinstance(value, dict) and value:
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{', ' if number else '{'}{json.dumps(key)}: "
+            yield from _write_json(item)
+        yield "}"
+    elif isinstance(value, list) and len(value) > _PART:
+        for start in range(0, len(value), _PART):
+            yield (", " if start else "[") + json.dumps(value[start : start + _PART], allow_nan=False)[1:-1]
+        yield "]"
+    else:
+        yield json.dumps(value, allow_nan=False)
+
+
+def _join(cells: Iterable[Iterable[str]], gap: str) -> str:
+    """Write columns of texts as lines, part by part."""
+    lines, parts = map(gap.join, zip(*cells, strict=True)), []
+    while part := list(islice(lines, _PART)):
+        parts.append("\n".join(part))
+    return "\n".join(parts)
 
 
 def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
@@ -48,6 +74,9 @@ def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(map(guard_cell, columns))  # a layer type of a file names a column
+    if all(set(map(type, values)) <= {int, float} for values in columns.values()):
+        text = _join((map(repr, values) for values in columns.values()), ",")  # numbers need no quotes
+        return f"{stream.getvalue()}{text}\n" if text else stream.getvalue()
     guarded = [[guard_cell(c) if isinstance(c, str) else c for c in values] for values in columns.values()]
     writer.writerows(zip(*guarded, strict=True))
     return stream.getvalue()
@@ -56,9 +85,9 @@ def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
 def _write_pipe(answer: Answer) -> str:
     """Plain text: every row and every digit, columns separated by tabs, no width logic."""
     facts = [f"{escape(label)}: {escape(text)}" for label, text in (*answer.facts, *answer.details)]
-    rows = ["\t".join(map(_write_exactly, row)) for row in zip(*answer.columns.values(), strict=True)]
+    rows = _join((map(_write_exactly, values) for values in answer.columns.values()), "\t")
     lines = [escape(answer.verdict.text), "", *facts, *([""] if facts else [])]
-    lines += ["\t".join(map(escape, answer.columns)), *rows] if rows else []
+    lines += ["\t".join(map(escape, answer.columns)), rows] if any(map(len, answer.columns.values())) else []
     lines += ["", escape(answer.last)] if answer.last else []
     return "\n".join(lines) + "\n"
 

@@ -293,13 +293,14 @@ def bucket_of(relative, buckets=32, max_distance=128, bidirectional=True, real=n
     return found + min(exact + int(share * real(buckets - exact)), buckets - 1)
 
 
-def detr_sine(d, height, width, rho, *, normalise):
+def detr_sine(d, height, width, rho, *, normalise, centred=False):
     """DETR's sinusoid of a grid, cell by cell: rows first, sines and cosines in turns."""
     cells = []
     for y in range(height):
         for x in range(width):
             cell = []
-            for place, side in ((y + 1, height), (x + 1, width)):
+            for number, side in ((y + 1, height), (x + 1, width)):
+                place = number - 0.5 if centred else number
                 u = place / (side + 1e-6) * 2 * math.pi if normalise else place
                 for i in range(d // 4):
                     cell += [math.sin(u / rho ** (4 * i / d)), math.cos(u / rho ** (4 * i / d))]

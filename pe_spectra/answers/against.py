@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pe_spectra.answers.agreements import TableDiffBody
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, gather_notes
 from pe_spectra.answers.differences import DiffBody
+from pe_spectra.answers.scheme_differences import SchemeDiffBody
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.models.comparison.divergence import Diff, Unknown
 from pe_spectra.quantities import Result, quantity
@@ -71,9 +72,9 @@ def summarise_comparison(file: str, found: Answer) -> Compared:
     """
     body = found.body
     if isinstance(body, DiffBody):
-        diff: Diff | TableDiffBody = body.diff
+        diff: Diff | TableDiffBody | SchemeDiffBody = body.diff
         causes = [one.text for one in body.diff.causes]
-    elif isinstance(body, TableDiffBody):
+    elif isinstance(body, TableDiffBody | SchemeDiffBody):
         diff, causes = body, []
     else:
         raise TypeError(f"{body.kind} compares no two sides")

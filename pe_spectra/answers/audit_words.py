@@ -220,6 +220,8 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
         ]
     elif not layer.statement.turns:
         facts.append(("rotation", "none: these layers are not turned"))
+    if not is_turned and layer.spec is not None:
+        facts.append(("as a SPEC", layer.spec))
     facts.append(("context", _say_lengths(layer)))
     if is_turned:
         facts += _list_periods(layer)

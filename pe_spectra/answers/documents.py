@@ -30,6 +30,7 @@ _MODULES = (
     "catalogues",
     "audits",
     "agreements",
+    "scheme_differences",
     "known_stacks",
     "lengthenings",
     "learning",

@@ -5,9 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
+from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.bias_maps import Swin
 from pe_spectra.encodings.biases import compute_slopes
-from pe_spectra.encodings.lag_tables import compute_buckets
+from pe_spectra.encodings.grids import DetrSine, Sincos2d
+from pe_spectra.encodings.lag_tables import T5, Shaw, compute_buckets
+from pe_spectra.encodings.lag_vectors import Deberta, TransformerXl, compute_log_buckets
+from pe_spectra.exact import F64, I64
 from pe_spectra.models.model_audit import ModelAudit
+from pe_spectra.models.rotation import TURN
 from pe_spectra.wording import count
 
 #: Schemes that a table says of a class, in a few words.
@@ -45,11 +53,16 @@ def _say_t5(audit: ModelAudit) -> str:
 def _find_last_bucket(buckets: int, max_distance: int, *, bidirectional: bool) -> int:
     """The smallest distance of those that share the last bucket of T5."""
 
-    def place(distance: int) -> int:
-        found = compute_buckets([-distance], buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
-        return int(found[0])
+    def place(distances: I64) -> I64:
+        return compute_buckets(-distances, buckets=buckets, max_distance=max_distance, bidirectional=bidirectional)
 
-    return bisect_left(range(max_distance + 1), place(max_distance), key=place)
+    return _find_end(place, max_distance)
+
+
+def _find_end(place: Callable[[I64], I64], max_distance: int) -> int:
+    """The smallest distance that is placed as the largest one is; places do not fall."""
+    last = int(place(np.array([max_distance]))[0])
+    return bisect_left(range(max_distance + 1), last, key=lambda n: int(place(np.array([n]))[0]))
 
 
 def _say_learned(audit: ModelAudit) -> str:
@@ -73,9 +86,91 @@ def _say_sinusoidal(audit: ModelAudit) -> str:
 
 
 def _say_measured(audit: ModelAudit) -> str:
-    sizes = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in audit.scheme_parameters.items())
-    known = "" if audit.layers[0].encoding is not None else "; named, not analysed"
-    return _MEASURED[audit.scheme or ""] + (f"; {sizes}" if sizes else "") + known
+    encoding, values, name = audit.layers[0].encoding, audit.scheme_parameters, audit.scheme or ""
+    if isinstance(encoding, TransformerXl):
+        return _say_lag_waves(encoding, audit.layers[0].trained_length)
+    known = _OF_ENCODINGS.get(type(encoding)) if encoding is not None else None
+    if known is not None:
+        return known(encoding)
+    sizes = {size: value for size, value in values.items() if size not in ("before", "behind", "fails_from")}
+    said = _MEASURED[name] + "".join(f", {size.replace('_', ' ')} {value:,}" for size, value in sizes.items())
+    if "before" in values and name == "convolutional":
+        return f"{said}; it sees {values['before']:,} positions before and {values['behind']:,} behind"
+    if "before" in values:
+        reach = f"up to {values['before']:,} positions before and {values['behind']:,} behind"
+        return f"{said}; {reach} each lag has its own, those beyond share the last"
+    if "fails_from" in values:
+        return f"{said}; a place from {values['fails_from']:,} on has no row and fails"
+    return f"{said}; named, not analysed"
+
+
+def _say_grid(encoding: DetrSine | Sincos2d) -> str:
+    columns = f"Sinusoidal on a grid: {encoding.d:,} columns, half for each axis; {encoding.d // 4} frequencies"
+    if isinstance(encoding, DetrSine) and encoding.normalise == "yes":
+        centre = ", which is counted from the middle of a place" if encoding.centred == "yes" else ""
+        return f"{columns}, the fastest one turn over a side of any length{centre}"
+    return f"{columns}, {_say_waves(encoding.rho, encoding.d // 2, 'places')}"
+
+
+def _say_lag_waves(encoding: TransformerXl, length: int | None) -> str:
+    waves = _list_waves(encoding.rho, encoding.d)
+    slow = int(np.count_nonzero(waves > length)) if length is not None else 0
+    never = f"; {slow} of them complete no turn within {length:,} positions" if slow else ""
+    return (
+        f"{_MEASURED['transformer-xl']}; {encoding.d // 2} frequencies, "
+        f"{_say_waves(encoding.rho, encoding.d, 'positions')}{never}"
+    )
+
+
+def _list_waves(rho: float, d: int) -> F64:
+    """Wavelengths of a ladder with two columns for each frequency."""
+    return TURN * rho ** (np.arange(0, d, 2) / d)
+
+
+def _say_waves(rho: float, d: int, unit: str) -> str:
+    waves = _list_waves(rho, d)
+    return f"wavelengths from {waves[0]:.2f} to {round(waves[-1]):,} {unit}"
+
+
+def _say_log_buckets(encoding: Deberta) -> str:
+    buckets, most = encoding.buckets, encoding.max_distance
+
+    def place(distances: I64) -> I64:
+        return compute_log_buckets(distances, buckets=buckets, max_distance=most)
+
+    alone, shared = buckets // 2, _find_end(place, most)
+    own = f"distances up to {alone} have one each, those from {shared} on share the last"
+    return f"DeBERTa: {buckets} buckets on each side, width {encoding.d:,}; {own}"
+
+
+def _say_measured_t5(encoding: T5) -> str:
+    last = _find_last_bucket(encoding.buckets, encoding.max_distance, bidirectional=encoding.bidirectional == "yes")
+    buckets = f"{encoding.buckets} buckets, {count(encoding.heads, 'head')}"
+    return f"{_MEASURED['bucketed-bias']} as T5's: {buckets}; distances from {last} on share one"
+
+
+def _say_clipped(encoding: Shaw) -> str:
+    return f"{_MEASURED['shaw']}, {encoding.clip}, and width {encoding.d}; lags beyond share the last"
+
+
+def _say_window(encoding: Swin) -> str:
+    side = encoding.window
+    offsets = f"{(2 * side - 1) ** 2:,} offsets within a window of {side} x {side}, {count(encoding.heads, 'head')}"
+    if encoding.mode == "table":
+        return f"Relative: a learned bias for each of {offsets}"
+    trained = f", scaled by a window of {encoding.trained}" if encoding.trained not in (None, side) else ""
+    return f"Relative: a bias that a small network makes for each of {offsets}{trained} (Swin v2)"
+
+
+#: What is said of the encodings of the catalogue that classes were measured to have.
+_OF_ENCODINGS: Mapping[type[Encoding], Callable[..., str]] = {
+    DetrSine: _say_grid,
+    Sincos2d: _say_grid,
+    Deberta: _say_log_buckets,
+    T5: _say_measured_t5,
+    Shaw: _say_clipped,
+    Swin: _say_window,
+}
 
 
 def _say_none(audit: ModelAudit) -> str:
@@ -100,6 +195,6 @@ def say_other_scheme(audit: ModelAudit) -> str:
     >>> from pe_spectra.models.checks import audit_configuration
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> say_other_scheme(audit_configuration(read_configuration({"model_type": "swin"}, "config.json")))
-    'Relative: a bias for each offset within a window; heads 3, window 7'
+    'Relative: a learned bias for each of 169 offsets within a window of 7 x 7, 3 heads'
     """
     return _SCHEMES[audit.scheme or "none"](audit)

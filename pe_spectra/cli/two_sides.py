@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pe_spectra.errors import FileError
+from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,6 +52,8 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     sides = [read(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
     if len(sides) == 2 and any(side.configuration is None and side.dump is None for side in sides):
         return _compare_tables(sides[0], sides[1], asked.check)
+    if len(sides) == 2 and all(one.configuration and one.configuration.scheme != "rotary" for one in sides):
+        return _compare_schemes(sides[0], sides[1], asked)
     setting, notes = _choose_setting(sides, asked)
     return _compare(sides, stacks, setting, notes)
 
@@ -69,10 +71,15 @@ def find_rotations(side: Side) -> Configuration:
     ...
     pe_spectra.errors.FileError: a.npy: holds an array; the configuration of a model is accepted here
     """
+    configuration = _find_stated(side)
+    if configuration.scheme != "rotary":
+        raise FileError(side.shown, f"has no rotary encoding, but {configuration.scheme}; diff compares rotations")
+    return configuration
+
+
+def _find_stated(side: Side) -> Configuration:
     if side.configuration is None:
         raise FileError(side.shown, "holds an array; the configuration of a model is accepted here")
-    if side.configuration.scheme != "rotary":
-        raise FileError(side.shown, f"has no rotary encoding, but {side.configuration.scheme}; diff compares rotations")
     return side.configuration
 
 
@@ -170,6 +177,20 @@ def _has_part(side: Side, name: str) -> bool:
     stated = () if side.configuration is None else side.configuration.parts
     shown = (f"{kind.name}." for kind in side.kinds)
     return any(one.part == name and one.layers for one in stated) or any(kind.startswith(f"{name}.") for kind in shown)
+
+
+# --------------------------------------------------------------------- other schemes
+
+
+def _compare_schemes(a: Side, b: Side, asked: Setting) -> Answer:
+    """Compare two configurations neither of which has a rotation."""
+    from pe_spectra.answers.scheme_differences import answer_schemes
+
+    lengths = {"--trained": asked.trained, "--served": asked.served, "--allocated": asked.allocated}
+    for option, value in lengths.items():
+        if value is not None:
+            raise InputError(f"{option} has no meaning without a rotation", str(value), "leave it out")
+    return answer_schemes(_find_stated(a), _find_stated(b), (a.shown, b.shown), check=asked.check)
 
 
 # --------------------------------------------------------------------- tables

@@ -148,8 +148,8 @@ class DetrSine(_WavesOfBothAxes):
     pitfalls: ClassVar[str] = (
         "a pixel's code changes with the size of the picture; nearly all columns are nearly constant, since the "
         "fastest frequency is one turn over the whole side; the mask of padded pictures shortens the side; without "
-        "normalisation rows count from 1, not from 0; the code calls rho temperature; RT-DETR and D-FINE have sincos2d "
-        "instead"
+        "normalisation rows count from 1, not from 0; Deformable DETR takes the middle of a place "
+        "(centred); the code calls rho temperature; RT-DETR and D-FINE have sincos2d instead"
     )
 
     normalise: str = parameter(
@@ -157,10 +157,15 @@ class DetrSine(_WavesOfBothAxes):
         accepts=YES_NO,
         meaning="coordinates from 0 to 2 pi in place of numbers of rows and columns",
     )
+    centred: str = parameter(
+        accepts=YES_NO,
+        meaning="coordinates of the middle of a place, half a place less (Deformable DETR)",
+    )
 
     def _list_words(self, side: int) -> F64:
-        """Frequencies along a side in rad/place, as (3, d/4) words."""
+        """Frequencies along a side in rad/place, of centred places in rad per half a place, as (3, d/4) words."""
         first = CONTEXT.divide(TWO_PI, CONTEXT.add(Decimal(side), _EPSILON)) if self.normalise == "yes" else Decimal(1)
+        first = CONTEXT.divide(first, 2) if self.centred == "yes" else first
         return compute_geometric_words(first, compute_ratio(self.rho, self.d // 2), self.d // 4)
 
     def table(self, positions: int | ArrayLike) -> F64:
@@ -168,7 +173,8 @@ class DetrSine(_WavesOfBothAxes):
         s = as_positions(positions, self.d)
         check_rows(s, self.rows)
         sides = zip(np.divmod(s, self.width), self.shape, strict=True)
-        halves = (interleave(*sin_cos(self._list_words(side), place + 1)) for place, side in sides)
+        counted = ((side, 2 * place + 1 if self.centred == "yes" else place + 1) for place, side in sides)
+        halves = (interleave(*sin_cos(self._list_words(side), number)) for side, number in counted)
         return np.concatenate([*halves], axis=1)
 
     @property

@@ -249,7 +249,7 @@ class T5(HeadTable):
     )
 
     buckets: int = parameter(
-        accepts=IntegerRange(minimum=4, maximum=256),
+        accepts=IntegerRange(minimum=4, maximum=1 << 10),
         meaning=f"number of buckets, over both directions; not set: rows of the table, or {_BUCKETS}",
     )
     max_distance: int = parameter(

@@ -214,6 +214,10 @@ class LayerAudit(Result):
         "The same as an encoding of the catalogue; null where it has none.", default=None, column=None
     )
 
+    @derived("The SPEC that names that encoding on the command line; null where there is none.", column=None)
+    def spec(self) -> str | None:
+        return None if self.encoding is None else self.encoding.write_spec(brief=True)
+
     @derived("What was assumed when the file was read, each a sentence.", column=None)
     def notes(self) -> tuple[str, ...]:
         return () if self.rotation is None else self.rotation.notes

@@ -25,17 +25,22 @@ ANSWERING: Mapping[str, Stack] = {
     "diffusers": STACKS["diffusers"],
     "timm": STACKS["timm"],
 }
-#: Schemes without a rotation and without a table, with the encoding of the catalogue and what must be known for it.
+#: Schemes that are the same in every class, with the encoding of the catalogue and what must be known for it; which
+#: encoding others are is measured of each class.
 _BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "alibi": ("alibi", ("heads",)),
     "t5": ("t5", ("buckets", "heads")),
     "sinusoidal": ("sinusoidal", ("d",)),
     "window-bias": ("swin", ("window", "heads")),
 }
-#: What is learned of an encoding, which a configuration does not tell.
+#: What of an encoding a configuration does not tell.
 _NOTES = {
     "t5": ("the values of its buckets are in the weights, not here",),
     "swin": ("the values of its offsets are in the weights, not here",),
+    "deberta": ("the vectors of its buckets are in the weights, not here",),
+    "shaw": ("the vectors of its lags are in the weights, not here",),
+    "detr-sine": ("the grid is that of the picture, which is not stated here; the default is taken",),
+    "sincos2d": ("the grid is that of the picture, which is not stated here; the default is taken",),
 }
 
 
@@ -64,11 +69,11 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     {'d': 16, 'base': 500000.0}
     """
     configuration = read_configuration(config, path)
-    name, needed = _BY_FORMULA.get(configuration.scheme, (configuration.scheme, ()))
-    if needed and all(key in configuration.values for key in needed):
-        return Scheme(name=name, values=configuration.values, notes=_NOTES.get(name, ()))
-    if name != "rotary":
-        what = {"learned": "a learned table, which is in its weights", "none": "none"}.get(name, name)
+    name, values = find_formula(configuration)
+    if name:
+        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()))
+    if configuration.scheme != "rotary":
+        what = "a learned table, which is in its weights" if configuration.scheme == "learned" else configuration.scheme
         raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")
     turning = [layer for layer in configuration.layers if layer.turns]
     # layers that see everything go before those with a window
@@ -79,6 +84,22 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     if isinstance(found, Refusal):
         raise FileError(path, found.reason.removeprefix(f"{path}: "))
     return Scheme(name="rope", values=found.parameters, notes=(*notes, *found.notes))
+
+
+def find_formula(configuration: Configuration) -> tuple[str, Mapping[str, int | float | str]]:
+    """Return the encoding of the catalogue that a scheme without a rotation is, and its parameters; "" without one.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> find_formula(read_configuration({"model_type": "detr", "d_model": 64}, "config.json"))
+    ('detr-sine', {'normalise': 'yes', 'd': 64, 'rho': 10000.0})
+    """
+    if configuration.formula:
+        values = {name: value for name, value in configuration.formula.items() if name != "name"}
+        return str(configuration.formula["name"]), values
+    name, needed = _BY_FORMULA.get(configuration.scheme, ("", ()))
+    if not all(key in configuration.values for key in needed):
+        return "", {}
+    return name, configuration.values if name else {}
 
 
 def turn_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation | Refusal:
@@ -184,9 +205,8 @@ def _build_layer(
 
 
 def _build_by_formula(configuration: Configuration) -> Encoding | None:
-    name, needed = _BY_FORMULA.get(configuration.scheme, ("", ()))
-    values = configuration.values
-    if not name or not all(key in values for key in needed):
+    name, values = find_formula(configuration)
+    if not name:
         return None
     cls = find_encoding(name)
     try:

@@ -29,7 +29,7 @@ LAYER = {
         "layout",
     ),
     *("original_length", "trained_length", "served_length", "window", "never_turn", "unseen_pairs", "frequencies"),
-    *("spectrum", "low_bin", "encoding", "notes"),
+    *("spectrum", "low_bin", "encoding", "spec", "notes"),
 }
 MODEL = {
     *("file", "format", "model", "scheme", "scheme_parameters", "parts", "dtype", "error", "layer_types"),

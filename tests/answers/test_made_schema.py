@@ -24,6 +24,7 @@ SINCE = {
     "sweep-body",
     "detection-body",
     "against-body",
+    "scheme-diff-body",
     "stacks-body",
 }
 NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]

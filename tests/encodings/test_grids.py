@@ -64,13 +64,14 @@ def test_sincos2d_to_many_digits():
 # ----------------------------------------------------------------------------------- of detectors
 
 
+@pytest.mark.parametrize("centred", ["yes", "no"])
 @pytest.mark.parametrize("normalise", ["yes", "no"])
 @pytest.mark.parametrize(
     ("d", "height", "width", "rho"), [(4, 1, 1, 1e4), (8, 3, 5, 20.0), (12, 6, 2, 1e4), (256, 2, 3, 1e4)]
 )
-def test_every_cell_by_the_formula(d, height, width, rho, normalise):
-    ours = DetrSine(d=d, height=height, width=width, rho=rho, normalise=normalise)
-    theirs = detr_sine(d, height, width, rho, normalise=normalise == "yes")
+def test_every_cell_by_the_formula(d, height, width, rho, normalise, centred):
+    ours = DetrSine(d=d, height=height, width=width, rho=rho, normalise=normalise, centred=centred)
+    theirs = detr_sine(d, height, width, rho, normalise=normalise == "yes", centred=centred == "yes")
     assert_allclose(ours.table(height * width), theirs, rtol=0, atol=4e-15)
 
 

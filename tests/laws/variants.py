@@ -167,6 +167,7 @@ VALUES = {
         "width": (1, 9),
         "rho": RHO,
         "normalise": ("no",),
+        "centred": ("yes",),
     },
     "sincos2d": {
         "d": FOURS,
@@ -311,6 +312,7 @@ WITH = {
     ("sandwich", "head"): {"heads": 4},
     ("swin", "trained"): {"mode": "cpb"},
     ("deberta", "buckets"): {"max_distance": 4096},
+    ("t5", "buckets"): {"max_distance": 4096},
     ("rope", "factor"): {"scaling": "linear"},
     ("rope", "original"): {"scaling": "yarn"},
     ("rope", "served"): {"scaling": "dynamic"},
@@ -358,7 +360,10 @@ TOGETHER = {
         {"kind": "learned", "width": 3, "timestamp": "yes", "timestamp_d": 4},
     ],
     "tree": [{"branching": 3, "depth": 3, "decay": 0.5}],
-    "detr-sine": [{"d": 8, "height": 2, "width": 7, "rho": 20.0, "normalise": "no"}],
+    "detr-sine": [
+        {"d": 8, "height": 2, "width": 7, "rho": 20.0, "normalise": "no"},
+        {"d": 8, "height": 2, "width": 7, "centred": "yes"},
+    ],
     "sincos2d": [{"d": 8, "height": 2, "width": 7, "cls": "yes", "order": order} for order in ("timm", "mae")],
     "rope": [
         {

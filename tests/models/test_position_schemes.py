@@ -86,8 +86,8 @@ def test_every_measured_scheme_is_some_models():
 
 def test_every_answer_has_words_and_says_what_is_not_analysed():
     said = {name: judge_audits([audit(DEFAULTS[name])]).text for name in DEFAULTS if name not in BY_NAME}
-    assert "window 7. " in said["swin"]
-    assert "; named, not analysed. " in said["xlnet"]
+    assert "a window of 7 x 7, 3 heads. " in said["swin"]
+    assert "; named, not analysed. " in said["levit"]
     assert "64 x 64 patches. " in said["sam_vision_model"]
 
 
@@ -95,7 +95,7 @@ def test_every_answer_has_words_and_says_what_is_not_analysed():
     ("keys", "scheme", "values"),
     [
         ({"model_type": "swin", "window_size": 12, "num_heads": [4, 8]}, "window-bias", {"window": 12, "heads": 4}),
-        ({"model_type": "wav2vec2", "num_conv_pos_embeddings": 64}, "convolutional", {"kernel": 64, "d": 768}),
+        ({"model_type": "wav2vec2", "num_conv_pos_embeddings": 64}, "convolutional", None),
         ({"model_type": "beit", "use_relative_position_bias": True}, "window-bias", {"window": 14, "heads": 12}),
         ({"model_type": "beit", "use_absolute_position_embeddings": True}, "learned", {"d": 768}),
         ({"model_type": "beit"}, "none", {}),

@@ -90,6 +90,7 @@ ADDED = {
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),
     "differing_columns": itemgetter("differing_columns"),
+    "spec": itemgetter("spec"),  # of layers: tests/models/test_scheme_formulas.py reads it back
     "formula": lambda _: None,  # no table from a file is one
     # they cannot be had from their record: test_every_metric computes them from the rows
     **{metric: itemgetter(metric) for metric in METRICS},

@@ -110,6 +110,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     layers: tuple[LayerStatement, ...] = ()
     resized: tuple[str, ...] = ()
     values: Mapping[str, int | float | str] = {}
+    formula: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
@@ -118,7 +119,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     elif scheme in _READERS:
         values = _READERS[scheme](keys, known.model)
     elif own:
-        values = own[0].values
+        values, formula = own[0].sizes, own[0].made
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
     if others:
         _note_others(keys, known.model, scheme, others)
@@ -134,6 +135,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         length_key=lacking,
         layers=layers,
         values=values,
+        formula=formula if "name" in formula else {},
         dtype=dtype,
         query_scale=query_scale,
         resized=resized,

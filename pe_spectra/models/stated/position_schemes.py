@@ -3,10 +3,12 @@
 tests/reference/transformers/schemes.py builds every class of a release and tells kinds by the names and shapes of what
 it holds; `pe_spectra.models.measured` has what it found: where it is, how its sizes follow from keys, and the switch
 that adds it. A class in which nothing was found has no positions of its own, or has them from the parts around it.
+tests/reference/transformers/formulas.py runs what it found, and adds which encoding of the catalogue it computes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,7 +16,7 @@ from typing import Any, NamedTuple
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
-from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, TRANSFORMERS, SchemeName
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, SIZES, TRANSFORMERS, SchemeName
 
 SEVERAL_SCHEMES = Kind(
     code="several-schemes",
@@ -60,11 +62,20 @@ class FoundScheme(NamedTuple):
 
     >>> find_schemes(Keys({"window_size": 8}, "config.json"), "swin")[0].values
     {'heads': 3, 'window': 8}
+    >>> find_schemes(Keys({}, "config.json"), "xlnet")[0].made
+    {'name': 'transformer-xl', 'layout': 'concatenated', 'd': 1024, 'rho': 10000.0}
     """
 
     name: SchemeName
     at: str  #: where it is in the model
     values: Mapping[str, int]  #: its sizes, by the names that audits have
+    #: what it was measured to compute: an encoding of the catalogue with its parameters, or how far it reaches
+    made: Mapping[str, int | float | str]
+
+    @property
+    def sizes(self) -> Mapping[str, int | float | str]:
+        """All of its sizes."""
+        return {**self.values, **{name: size for name, size in self.made.items() if name in SIZES}}
 
 
 def tell_how_known(model: str, release: str = NEWEST) -> str:
@@ -109,7 +120,9 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
         one for one in load_table(f"{release}-schemes")["types"].get(model, {}).get("has") or () if _applies(keys, one)
     ]
     found = {
-        one["kind"]: FoundScheme(name=one["kind"], at=one["at"], values=_read_sizes(keys, one))
+        one["kind"]: FoundScheme(
+            name=one["kind"], at=one["at"], values=_read_sizes(keys, one), made=_read_made(keys, one)
+        )
         for one in reversed(applying)
         if one["kind"] in MEASURED_SCHEMES
     }
@@ -138,6 +151,34 @@ def _applies(keys: Keys, fact: Mapping[str, Any]) -> bool:
 def _read_sizes(keys: Keys, fact: Mapping[str, Any]) -> dict[str, int]:
     names = _NAMES.get(fact["kind"], {})
     return {names[axis]: _read_size(keys, law) for axis, law in fact.items() if axis in names}
+
+
+def _read_made(keys: Keys, fact: Mapping[str, Any]) -> dict[str, int | float | str]:
+    """The first way to compute a scheme that these keys leave; empty without one."""
+    for made in fact.get("made", ()):
+        held = all(keys.found.get(key, value) in (None, value) for key, value in made.get("held", ()))
+        found = {name: _follow(keys, law) for name, law in made.items() if name != "held"} if held else {}
+        if None not in found.values() and found:
+            return {name: value for name, value in found.items() if value is not None}
+    return {}
+
+
+def _follow(keys: Keys, law: Any) -> int | float | str | None:
+    """A constant, or times key + plus rounded down, None where the key is not above 0; of several laws the first."""
+    if not isinstance(law, list):
+        constant: int | float | str = law
+        return constant
+    if isinstance(law[0], list):
+        return next((found for one in law if (found := _follow(keys, one)) is not None), None)
+    key, times, plus, default = law
+    value = keys.found.get(key)
+    first = value[0] if isinstance(value, list) and value else value
+    first = default if first is None else first
+    if not isinstance(first, int | float) or isinstance(first, bool) or not math.isfinite(first):
+        keys.refuse(key, "a number or a list of them is accepted")
+    if first <= 0:
+        return None
+    return float(first) if isinstance(first, float) else math.floor(times * first + plus)
 
 
 def _read_size(keys: Keys, law: int | list[Any]) -> int:

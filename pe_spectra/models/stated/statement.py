@@ -49,6 +49,9 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "distances": (1, "Lags that have a learned vector each."),
     "window": (1, "Side of the window within which offsets have a bias, in patches."),
     "kernel": (1, "Positions that a convolution sees at once."),
+    "fails_from": (1, "The first row or column of a grid for which a class has no row in its table, and fails."),
+    "before": (0, "Positions before a query that a convolution sees, or that have a row of their own."),
+    "behind": (0, "The same of positions behind it."),
     "grid_height": (1, "Patches of a picture in its height."),
     "grid_width": (1, "Patches of a picture in its width."),
 }
@@ -189,6 +192,8 @@ class Configuration:
     axes: tuple[str, ...] = ()  #: the names of the axes that turn parts of a head, which `layers` has in their place
     #: parameters of other schemes, by the names of the catalogue (heads, buckets, rows, d, ..)
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
+    #: the encoding of the catalogue that a class was measured to have: its name and parameters; empty for others
+    formula: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
     query_scale: str | None = None  #: the factor on queries by their position, or none; None where it is not known
     #: always, asked or never: whether a table of patches is resampled for larger pictures, and by which filter

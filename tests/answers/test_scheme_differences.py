@@ -1,0 +1,81 @@
+"""Two configurations without a rotation against each other: what differs is what their audits say."""
+
+import itertools
+import json
+
+import pytest
+
+from pe_spectra.answers.scheme_differences import answer_schemes
+from pe_spectra.models.comparison.scheme_diff import compare_schemes
+from tests.documents import read_json
+from tests.models.configurations import read
+
+DEBERTA = {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False}
+SOME = (
+    DEBERTA | {"position_buckets": 256},
+    DEBERTA | {"position_buckets": 128},
+    DEBERTA,
+    {"model_type": "detr"},
+    {"model_type": "rt_detr"},
+    {"model_type": "t5"},
+    {"model_type": "mt5"},
+    {"model_type": "bloom"},
+    {"model_type": "xlnet"},
+    {"model_type": "parakeet_encoder"},
+    {"model_type": "swin"},
+    {"model_type": "wav2vec2"},
+    {"model_type": "bert"},
+    {"model_type": "resnet"},
+)
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(**files):
+        for name, keys in files.items():
+            (tmp_path / f"{name}.json").write_text(json.dumps(keys), encoding="utf-8")
+
+    return write
+
+
+@pytest.mark.parametrize(("a", "b"), [*itertools.combinations_with_replacement(range(len(SOME)), 2)])
+def test_what_differs_is_what_differs_in_kind_encoding_or_sizes(a, b):
+    sides = read(SOME[a]), read(SOME[b])
+    answer = answer_schemes(*sides, ("a", "b"))
+    said = [(one.scheme, dict(one.values), dict(one.formula)) for one in sides]
+    assert answer.body.agree == (said[0] == said[1]) == (a == b)
+    assert answer.verdict.code == ("same" if a == b else "differs")
+    for one in answer.body.differences:
+        assert f"{one.what.replace('_', ' ')} is " in answer.verdict.text
+        assert one.a != one.b
+
+
+def test_schemes_of_other_kinds_differ_in_that_alone():
+    assert [one.what for one in compare_schemes(read({"model_type": "t5"}), read({"model_type": "bloom"}))] == [
+        "scheme"
+    ]
+
+
+def test_buckets_are_compared(cli, write):
+    write(a=SOME[0], b=SOME[1])
+    done = cli("diff a.json b.json --json")
+    found = read_json(done)
+    assert found["verdict"]["text"] == "Different: buckets is 256 in A and 128 in B."
+    assert [(one["what"], one["a"], one["b"]) for one in found["differences"]] == [("buckets", 256, 128)]
+    assert found["a"]["encoding"]["name"] == "deberta"
+    assert cli("diff a.json b.json --check").code == 1
+    assert cli("diff a.json a.json --check").code == 0
+
+
+def test_of_several_files_each_is_a_row(cli, write):
+    write(a=SOME[5], b=SOME[6], c=SOME[7])
+    rows = read_json(cli("diff a.json b.json c.json --json"))["rows"]
+    assert [one["differences"] for one in rows] == [["heads"], ["scheme"]]
+
+
+def test_lengths_have_no_meaning_and_a_rotation_is_not_compared_with_what_is_none(refuse, write):
+    write(a=SOME[5], b={"model_type": "llama"})
+    assert refuse("diff a.json a.json --served 64") == "--served has no meaning without a rotation (64); leave it out"
+    assert refuse("diff a.json b.json") == "a.json: has no rotary encoding, but t5; diff compares rotations"

@@ -50,7 +50,8 @@ WAYS = {"position_buckets": (256, -1)}
 
 def run_grid(model, at):
     """The vectors of a grid in reading order, shape (HEIGHT WIDTH, d)."""
-    module, shape = model.get_submodule(at), torch.Size((1, 1, HEIGHT, WIDTH))
+    whole, part = ({*dict(model.named_modules())} & {path} for path in (at, at.partition(".")[2]))  # or a part alone
+    module, shape = model.get_submodule((whole or part).pop()), torch.Size((1, 1, HEIGHT, WIDTH))
     mask = torch.ones(1, HEIGHT, WIDTH)
     for given in ((shape, CPU, torch.float32), (torch.zeros(shape), mask), (WIDTH, HEIGHT, CPU, torch.float32)):
         with contextlib.suppress(Exception):

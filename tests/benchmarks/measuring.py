@@ -105,10 +105,16 @@ def trace_peak(call: Callable[[], object]) -> Measured:
 
 
 def measure_resident(arguments: Sequence[str]) -> Measured:
-    """Return the peak resident memory of a whole command, in MiB."""
+    """Return the peak resident memory of a whole command, in MiB.
+
+    On Linux of the process since it was started: `ru_maxrss` begins with what the process that starts it holds.
+    """
     program = (
-        "import resource, sys; from pe_spectra.cli import main; code = main();"
-        " print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
+        "import resource, sys; from pathlib import Path; from pe_spectra.cli import main; code = main();"
+        " status = Path('/proc/self/status');"
+        " peak = status.read_text().split('VmHWM:')[1].split()[0] if status.exists()"
+        " else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        " print(peak, file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True

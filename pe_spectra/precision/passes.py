@@ -319,14 +319,12 @@ class LadderPass(Pass):
         front, offset = self.front, self.front.waves.offset
         ends, errors = front.cast.first, self._at_first
         if not front.cast.are_apart:
-            ends, errors = np.concatenate([ends, front.cast.last]), np.concatenate([errors, self._at_last])
-            order = np.argsort(ends, kind="stable")
-            ends, errors = ends[order], errors[order]
-        so_far = _accumulate(errors)
+            both = np.concatenate([ends, front.cast.last]), np.concatenate([errors, self._at_last])
+            ends, errors = (one[np.argsort(both[0], kind="stable")] for one in both)
         last = self.exact[stair.counts - 1] + offset
         before = np.searchsorted(ends, last, side="right") - 1
         own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last))
-        return replace(stair, errors=np.maximum(so_far[before], own))
+        return replace(stair, errors=np.maximum(_accumulate(errors)[before], own))
 
 
 def _bound_cast(largest: float, kind: NumberType) -> float:

@@ -170,15 +170,13 @@ def plot(name: str, *results: object, **settings: object) -> Callable[[], Figure
 def _render_figure(draw: Callable[[], Figure], suffix: str, drawing: FigureOptions | None) -> bytes:
     import numpy as np
 
-    from pe_spectra.plots import without_property_lists
+    from pe_spectra.plots.choices import FigureOptions, draw_with
 
     # axes of numbers near the largest: what overflows there is the drawing library's business
-    with without_property_lists(), np.errstate(over="ignore", invalid="ignore"):
-        from pe_spectra.plots.choices import FigureOptions, draw_with
+    with np.errstate(over="ignore", invalid="ignore"), draw_with(drawing or FigureOptions()):
         from pe_spectra.plots.sheet import render
 
-        with draw_with(drawing or FigureOptions()):
-            return render(draw(), suffix)
+        return render(draw(), suffix)
 
 
 def prepare_run(

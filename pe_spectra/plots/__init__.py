@@ -55,26 +55,6 @@ def _without_complaints() -> Iterator[None]:
         logger.setLevel(kept)
 
 
-@contextlib.contextmanager
-def without_property_lists() -> Iterator[None]:
-    """Import Matplotlib's artists without the list of properties in the docstring of each, which nobody reads here.
-
-    To write the lists is a quarter of the time that the import takes.
-
-    >>> with without_property_lists():
-    ...     import matplotlib.figure
-    """
-    from matplotlib import artist
-
-    names = vars(artist)
-    kept = names.get("kwdoc")
-    names["kwdoc"] = lambda _: ""
-    try:
-        yield
-    finally:
-        names["kwdoc"] = kept
-
-
 def _import_past_broken_settings() -> None:
     """Import Matplotlib although a matplotlibrc that it finds cannot be read at all."""
     package = importlib.util.find_spec("matplotlib")

@@ -129,32 +129,27 @@ def _sum_ratios(sources: Sources, c: float, k: F64, near: I64) -> F64:
     digits, not even for a source that lies on the other side of k at the same distance. Sources whose kernels
     together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
     """
-    mirror, error = two_sum(2 * k, -sources.u[near])
-    mirror_low = error - sources.low[near]
-    first, beyond = sources.find_windows(k, _find_reach(sources, c, k, near))
+    u, u_low, masses = sources
+    mirror, error = two_sum(2 * k, -u[near])
+    mirror_low = error - u_low[near]
+    # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        spread = np.log(len(u) * np.divide(masses.max(), masses.min()))
+        beside = np.sqrt(np.divide(-_LEAST - spread, c))
+        reach = np.hypot(k - u[near], beside) * (1 + _SLACK) + _SLACK
+    first, beyond = np.searchsorted(u, k - reach), np.searchsorted(u, k + reach, side="right")
     factor = np.empty(len(k))
     rows = min(_ROWS, max(1, _BLOCK // len(sources.u)))
     for start in range(0, len(k), rows):
         part = slice(start, start + rows)
-        u, u_low, masses = sources.take(slice(first[part].min(), beyond[part].max()))
-        n, n_low = sources.u[near[part], None], sources.low[near[part], None]
-        exponent = (u - n) + (u_low - n_low)
-        exponent *= (u - mirror[part, None]) + (u_low - mirror_low[part, None])
+        n, some = near[part, None], slice(first[part].min(), beyond[part].max())
+        exponent = (u[some] - u[n]) + (u_low[some] - u_low[n])
+        exponent *= (u[some] - mirror[part, None]) + (u_low[some] - mirror_low[part, None])
         exponent *= c
         np.exp(exponent, out=exponent)
-        exponent *= masses
+        exponent *= masses[some]
         factor[part] = np.sum(exponent, axis=1)
     return factor
-
-
-def _find_reach(sources: Sources, c: float, k: F64, near: I64) -> F64:
-    """How far from each point sources count beside the nearest one, which may have the least of all masses."""
-    # infinite, so that all count, where a mass is 0 or the kernel is as wide as floats can be
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        spread = np.log(len(sources.u) * np.divide(sources.masses.max(), sources.masses.min()))
-        beside = np.sqrt(np.divide(-_LEAST - spread, c))
-        reach: F64 = np.hypot(k - sources.u[near], beside) * (1 + _SLACK) + _SLACK
-    return reach
 
 
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.limits import MAX_HEAD_WIDTH
-from pe_spectra.models.measured import read_measured
 from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
+from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.models.stated.position_axes import list_axes, tell_span
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
 from pe_spectra.wording import join, write_number

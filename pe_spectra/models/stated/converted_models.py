@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from pe_spectra.models.measured import read_measured
+from pe_spectra.models.stated.known_models import read_measured
 
 #: The release that was measured, tests/reference/llama_cpp: llama.cpp as llama-cpp-python packs it.
 LLAMA_CPP_VERSION, LLAMA_CPP_COMMIT = "0.3.36", "0c1e57098"

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.measured import read_measured
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import split_names
+from pe_spectra.models.stated.known_models import read_measured, split_names
 from pe_spectra.models.stated.position_schemes import read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 

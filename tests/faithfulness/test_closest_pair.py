@@ -122,6 +122,11 @@ def test_any_table(table):
     compare(table)
 
 
+def test_of_equal_rows_those_with_the_first_row_are_named():
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [3.0, 4.0], [1.0, 2.0]])
+    assert find_closest_pair(table) == closest_module.ClosestPair(distance=0.0, pair=(0, 3))
+
+
 @pytest.mark.parametrize("rows", [511, 512, 513, 1023, 1024, 1025, 1537])
 def test_tables_of_several_blocks(rows):
     table = draw_table(rows, 4, seed=rows)

@@ -79,9 +79,14 @@ _LARGEST = 1e150
 
 
 def _round_up(found: Description) -> None:
-    """Turn D + 1 channels where a share leaves an odd D, with exponents over D: base**((D + 1)/D) over D + 1."""
+    """Turn D + 1 channels where a share leaves an odd D, with exponents over D: base**((D + 1)/D) over D + 1.
+
+    Of an odd head a share that leaves an even D is the same as one of a head with a channel more.
+    """
     head, share, base = (found.values[name] for name in ("d", "share", "base"))
     width = int(head * share)
+    if head % 2 and width % 2 == 0 and 0 < width < head and found.values["scaling"] != "proportional":
+        found.values |= {"d": head + 1, "share": width / (head + 1)}
     if (
         width % 2 == 0
         or (width >= head and " / " not in found.layer.width_key)
@@ -164,6 +169,18 @@ def _read_longrope_of_five(found: Description) -> None:
     found.values.setdefault("factor", ratio)
 
 
+def _turn_part(found: Description) -> None:
+    """Take exponents over a whole head, of which the class turns the width that other scalings have."""
+    turned, base = int(found.layer.head_dim * found.layer.share), found.values["base"]
+    whole = found.layer.whole or found.layer.head_dim
+    if whole % 2 and whole > 2:  # the pairs of a channel less, with exponents over all
+        found.values["base"] = base ** ((whole - 1) / whole)
+        found.notes.append(f"a head has {whole} channels: base {write_number(base)} has exponents over {whole}")
+    if whole % 2 or found.layer.whole is not None:
+        even = max(2, whole - whole % 2)
+        found.values |= {"d": even, "share": min(turned, even) / even}
+
+
 FIVE = Stack(
     name="transformers-5",
     title=_FIVE,
@@ -186,7 +203,7 @@ FIVE = Stack(
         "longrope": Reading(
             needs=("short_factor", "long_factor"), takes=("factor", "attention_factor"), then=(_read_longrope_of_five,)
         ),
-        "proportional": Reading(takes=("factor",)),
+        "proportional": Reading(takes=("factor",), then=(_turn_part,)),
     },
 )
 

@@ -40,6 +40,12 @@ class KnownModel(NamedTuple):
     share_fixed: bool = False  #: no share is read, whatever the scaling
     flat_share: bool = True  #: a flat block may have a share, where those by layer type may
     block_shares: _Block = MappingProxyType({})  #: of a file's blocks by layer type without one: if plain, if scaled
+    joint_shares: bool = False  #: a plain block among scaled ones has the share of these
+    older_share: float | None = None  #: of rope_scaling without one, where it is not that of the class
+    type_keys: _Block = MappingProxyType({})  #: of a type of layer, a key that has the width that is turned there alone
+    proportional: _Block = MappingProxyType({})  #: by type, the key, if any, and the width of the head that it is of
+    whole_blocks: tuple[str, ...] = ()  #: types of layers: blocks by type are read only where each of these has one
+    reads_original: bool = True  #: original_max_position_embeddings beside a flat block is read
     width_key: str = ""  #: a key that has the rotary width itself
     rotary_width: int | None = None  #: that width where the file has none
     head_keys: tuple[str, ...] = ("head_dim",)  #: keys that have the width that is turned, the first that is set

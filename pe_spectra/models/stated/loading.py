@@ -65,6 +65,8 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
         found += _find_values(keys, own)
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
+        if own.get("fewer") or own.get("fits"):
+            found += _find_numbers(keys, known, own)
         if own.get("odd") or own.get("odd_head") or known.divides:
             found += _find_widths(keys, known, own)
         if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
@@ -169,8 +171,10 @@ def _tell(value: object) -> str:
 def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Keys of a type that the class refuses."""
     for letter, key in load_table(REFUSALS)["keys"].items():
-        if key not in keys.found or (key == "rope_theta" and keys.has_any("rope_parameters", "rope_scaling")):
+        if key not in keys.found:
             continue
+        if key == "rope_theta" and not own.get("beside") and keys.has_any("rope_parameters", "rope_scaling"):
+            continue  # of a block's own base this is said there
         value = keys.found[key]
         if letter in own.get("closed", ""):
             yield key, "is computed by the class and cannot be set"
@@ -191,6 +195,18 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
     elif own.get("count") and isinstance(layers, int) and layers != len(listed):
         yield "layer_types", f"has {count(len(listed), 'type')} for {count(layers, 'layer')}"
+
+
+def _find_numbers(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
+    """Fewer layers than the class has something for, and a width of a head that the width over the heads is not."""
+    layers, head = keys.found.get("num_hidden_layers"), keys.found.get("head_dim")
+    if own.get("fewer") and isinstance(layers, int) and layers < own["layers"]:
+        yield "num_hidden_layers", f"is {layers}, below the {own['layers']} of the class, which has keys of each"
+    if own.get("fits") and isinstance(head, int):
+        width, heads = keys.find_integer(known.hidden_key or WIDTHS[0]), keys.find_integer(*HEADS)
+        whole = (width or known.hidden or 0) / (heads or known.heads or 1)
+        if head != whole:
+            yield "head_dim", f"is {head}, where the width over the heads is {whole:g}"
 
 
 def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
@@ -266,6 +282,9 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
         return
     if found.get("rope_theta", keys.found.get("rope_theta", 1.0)) is None:
         yield f"{where}rope_theta", "is null"
+    for key in own.get("own_keys", {}).get(kind, ()) if isinstance(kind, str) else ():
+        if key not in found:
+            yield f"{where}{key}", "is not set"
     for key in load_table(REFUSALS)["null"].get(kind, ()) if isinstance(kind, str) else ():
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"

@@ -133,7 +133,9 @@ def count_pairs(layer: LayerStatement) -> int:
     16
     """
     is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope")
-    return int(layer.head_dim * (1 if is_wide else layer.share)) // 2
+    width = int(layer.head_dim * (1 if is_wide else layer.share))
+    # a share that leaves an odd width is rounded up
+    return (width + (" / " not in layer.share_key and width < layer.head_dim)) // 2
 
 
 def _list_places(keys: Keys) -> Iterator[Keys]:

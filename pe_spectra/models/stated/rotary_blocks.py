@@ -79,27 +79,6 @@ LAYER_TYPE_MISSING = Kind(
 )
 
 
-def drop_unread(keys: Keys, known: KnownModel) -> Keys:
-    """Report rope_scaling where the class of a model does not read it, and return the keys without it.
-
-    >>> keys = Keys({"rope_scaling": {"rope_type": "linear", "factor": 4.0}}, "config.json")
-    >>> known = KnownModel(model="cohere2_moe", reads_older=False)
-    >>> drop_unread(keys, known).found, [found.level for found in keys.findings]
-    ({}, ['error'])
-    """
-    if known.reads_older or "rope_scaling" not in keys:
-        return keys
-    block = _read_block(keys.find_object("rope_scaling"))
-    if block.kind != "default" or block.base is not None:
-        message = (
-            f"{keys.where}rope_scaling is not read by the class of {known.model} in {keys.reader}, so nothing in it is "
-            "taken; write rope_parameters"
-        )
-        keys.report(KEY_NOT_READ, message, level="error", key=f"{keys.where}rope_scaling", model=known.model)
-    left = {key: value for key, value in keys.found.items() if key != "rope_scaling"}
-    return Keys(left, keys.path, keys.where, keys.findings, keys.release)
-
-
 def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
     """Read the newer and the older generation of keys.
 
@@ -146,11 +125,20 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
         if known.is_known and not known.is_layered:
             _report_nested(found, nested[0], known, older)
             return {}
-        return {name: _read_block(found.find_object(name)) for name in nested}
+        blocks = {name: _read_block(found.find_object(name)) for name in nested}
+        return blocks if known.compressed_base is None else _fill_bases(keys, known, blocks)
     if known.ignores_flat:
         _report_flat(found, known)
         return {}
     return {"": _read_block(found)}
+
+
+def _fill_bases(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
+    """Each block without a base has the one on top, whatever another key has for its type of layer."""
+    base, key = _find_base(keys, known)
+    beside = known.default_base if base is None else base
+    bare = {name: replace(block, base=beside, base_key=key) for name, block in blocks.items() if block.base is None}
+    return blocks | bare
 
 
 def _report_nested(found: Keys, nested: str, known: KnownModel, older: Blocks) -> None:
@@ -238,7 +226,7 @@ def _add_original(keys: Keys, known: KnownModel, name: str, block: RotaryBlock) 
 
     A class may have one of its own, which then goes before one inside as well.
     """
-    stated = keys.find_integer(_ORIGINAL)
+    stated = keys.find_integer(_ORIGINAL) if known.reads_original else None
     original = known.original if stated is None and block.kind == "longrope" else stated
     if original is None or name or block.kind in ("default", "dynamic"):
         return block

@@ -15,7 +15,7 @@ from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import VALUE_REFUSED, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
-from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, drop_unread, read_blocks
+from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
     CHUNKED,
@@ -27,6 +27,7 @@ from pe_spectra.models.stated.statement import (
     WITH_WINDOW,
     LayerStatement,
 )
+from pe_spectra.models.stated.unread_blocks import drop_unread
 
 _LINEAR = "linear_attention"
 #: Layers without attention, or with one that is not turned.
@@ -68,7 +69,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
-    if not known.reads_older:
+    if not known.reads_older or known.whole_blocks:
         keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)
@@ -96,7 +97,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
 def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
     width, width_key = _read_head_width(keys, known, one.name)
     share, share_key = _read_share(keys, known, one.name, width)
-    if known.share > 1:  # a head is told for a part of what is turned
+    if known.share > 1 and share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
     if known.is_known and " / " in width_key and one.turns and int(width * share) == width and width % 2:
         _report_odd(keys, width_key, width)
@@ -114,12 +115,19 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
+        whole=_read_whole(keys, known, one.name) if known.proportional else None,
         window=one.window,
         beside=0 if known.part_key else keys.find_integer("qk_nope_head_dim", least=0) or 0,
         turns=one.turns,
         width_key=width_key,
         share_key=share_key,
     )
+
+
+def _read_whole(keys: Keys, known: KnownModel, name: str) -> int | None:
+    """The width of the head that proportional takes a share of, where other scalings go by another."""
+    *named, usual = known.proportional.get(name, (None,))
+    return (keys.find_integer(*named) if named else None) or usual
 
 
 def _report_odd(keys: Keys, width_key: str, width: int) -> None:
@@ -211,6 +219,8 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     """The width of a head, and the key or keys that it comes from."""
     if known.full_head_dim is not None and name == FULL:
         return keys.find_integer("global_head_dim") or known.full_head_dim, "global_head_dim"
+    if name in known.type_keys and (own_width := keys.find_integer(known.type_keys[name])) is not None:
+        return own_width, known.type_keys[name]
     looked = known.head_keys if known.is_known else ("qk_rope_head_dim", "head_dim", "attention_head_dim")
     key = keys.find_key(looked)
     stated = known.head_dim if key is None else keys.find_integer(key)
@@ -269,8 +279,11 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
     newer = keys.find_object("rope_parameters") if name in known.block_shares else keys
     if newer is not keys and _is_nested(newer) and known.part_key not in keys:
         plain, scaled = known.block_shares[name]
-        is_plain = newer.find_object(name).find_text("rope_type") in (None, "default")
+        others = known.block_shares if known.joint_shares else (name,)
+        is_plain = all(newer.find_object(one).find_text("rope_type") in (None, "default") for one in others)
         return plain if is_plain else scaled, known.share_key
+    if known.older_share is not None and keys.find_object("rope_scaling").found:
+        return known.older_share, known.share_key or SHARES[0]
     own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
     if known.part_key:
         part, other = _read_parts(keys, known)

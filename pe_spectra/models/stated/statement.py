@@ -161,6 +161,7 @@ class LayerStatement:
     turns: bool = True  #: False for layers that are not turned (NoPE)
     width_key: str = "head_dim"  #: what gives `head_dim`, for messages
     share_key: str = "partial_rotary_factor"  #: what gives `share`
+    whole: int | None = None  #: the width of a head where the scaling proportional has another than `head_dim`
 
     @property
     def block(self) -> RotaryBlock:

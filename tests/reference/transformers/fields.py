@@ -1,8 +1,9 @@
 """Measure which values of keys every rotary class of an installed transformers refuses; write the package's table.
 
-    ENV/bin/python tests/reference/transformers/fields.py
+    ENV/bin/python tests/reference/transformers/fields.py [MODEL_TYPE ...]
 
-in the environment of probe.py; it writes pe_spectra/models/measured/transformers-VERSION-refusals.json. Each class is
+in the environment of probe.py; it writes pe_spectra/models/measured/transformers-VERSION-refusals.json, of the classes
+that are named, or the whole anew, to which shared_widths.py adds. Each class is
 given one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are not or
 too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or that
 are no object. What counts is whether the class or its rotary modules raise.
@@ -11,6 +12,7 @@ are no object. What counts is whether the class or its rotary modules raise.
 import datetime
 import json
 import random
+import sys
 from importlib.metadata import version
 
 from probe import BLOCK
@@ -25,6 +27,8 @@ KEYS = {
     "rotary_dim": "r", "layer_types": "t", "rope_theta": "b",
 }  # fmt: skip
 VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5}
+#: What some classes need beside longrope's usual keys.
+OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
 #: Names that are no rope_type, or an older one.
 NO_TYPES = (None, "", "su")
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
@@ -64,12 +68,16 @@ def measure(probe):
     asked = [key for key in KEYS if KEYS[key] not in found["closed"]]
     for name, value in VALUES.items():
         found[name] = join(key for key in asked if probe.refuses({key: value}))
+    found["integer"] = join(key for key in ("rope_theta",) if key in asked and probe.refuses({key: 10000}))
+    found["beside"] = "rope_theta" in asked and all(
+        probe.refuses({"rope_theta": None, place: SOUND}) for place in ("rope_scaling", BLOCK)
+    )
     found |= measure_layers(probe) if "layer_types" in asked else {}
     if not probe.refuses({"hidden_size": 12 * 32, "num_attention_heads": 12}):
         found["odd"] = probe.refuses({"hidden_size": 12 * 33, "num_attention_heads": 12})
     if not probe.refuses({"head_dim": 66}):
         found["odd_head"] = probe.refuses({"head_dim": 65})
-    found |= measure_blocks(probe)
+    found |= measure_blocks(probe) | measure_fit(probe)
     blocks = {"own": {}} | {kind: probe.put(probe.make(kind)) for kind in KINDS}
     sound = {kind: block for kind, block in blocks.items() if not probe.refuses(block)}
     refused = [kind for kind, block in sound.items() if probe.refuses(block | {"head_dim": None})]
@@ -77,6 +85,19 @@ def measure(probe):
         found["null"] = found["null"].replace("h", "")
         found["without_head"] = refused
     return {key: value for key, value in found.items() if value}
+
+
+def measure_fit(probe):
+    """Whether a head of another width than that over the heads is refused, and fewer layers than the class has."""
+    refused = [width for width in (32, 64, 80, 96, 128) if probe.refuses({"head_dim": width})]
+    found, layers = {"fits": len(refused) == 4}, ask(probe.config, "num_hidden_layers")
+    if isinstance(layers, int) and layers > 1:
+        few = [{"num_hidden_layers": count} for count in (2, layers - 1)]
+        found["fewer"] = not probe.refuses({"num_hidden_layers": layers}) and all(
+            probe.refuses(one) and probe.refuses(one | {"layer_types": ["full_attention"] * one["num_hidden_layers"]})
+            for one in few
+        )
+    return found
 
 
 def list_types():
@@ -109,7 +130,7 @@ def measure_blocks(probe):
     whole = probe.make("longrope")
     older = {key: value for key, value in whole.items() if key != "original_max_position_embeddings"}
     beside = {"original_max_position_embeddings": 2048}
-    found = {"lacking": find_lacking(probe)}
+    found = {"lacking": find_lacking(probe), "own_keys": find_own_keys(probe)}
     found["no_types"] = [
         kind
         for kind in NO_TYPES
@@ -138,6 +159,15 @@ def find_lacking(probe):
     return {kind: keys for kind, keys in found.items() if keys}
 
 
+def find_own_keys(probe):
+    """The keys of longrope without which the class refuses its block, and which most classes do not know."""
+    block = probe.make("longrope") | OF_CLASSES
+    if probe.refuses(probe.put(block)):
+        return {}
+    needed = [key for key in OF_CLASSES if probe.refuses(probe.put(drop(block, key)))]
+    return {"longrope": needed} if needed else {}
+
+
 def find_null(probe):
     """The keys of each scaling that cannot be null."""
     blocks = {kind: probe.make(kind) for kind in KINDS}
@@ -152,14 +182,18 @@ def drop(block, key):
 
 
 def main():
-    release, found = Release(), {}
+    release, only, found = Release(), sys.argv[1:], {}
     head = {"stack": "transformers", "version": version("transformers")}
+    path = FOLDER / f"transformers-{head['version']}-refusals.json"
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
     head |= {"written by": "tests/reference/transformers/fields.py", "keys": {one: key for key, one in KEYS.items()}}
     head["layer_types"] = list_types()
+    if only:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        found, head = known.pop("classes"), known | {"date": head["date"]}
     for model, cls, config, name in list_models(release):
         # a part is measured in its own class
-        if name is None:
+        if name is None and (not only or model in only):
             probe = Probe(release, model, cls, config)
             found[model] = measure(probe)
             print(model, json.dumps(found[model]), flush=True)
@@ -169,7 +203,6 @@ def main():
         if one.get("lacking") == head["lacking"]:
             one["lacking"] = True
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(found.items())]
-    path = FOLDER / f"transformers-{head['version']}-refusals.json"
     path.write_text(json.dumps(head)[:-1] + ',\n"classes": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
     print(f"{path.name}: {len(found)} classes, {path.stat().st_size} bytes")
 

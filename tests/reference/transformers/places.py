@@ -10,13 +10,14 @@ A class is given the key by itself, beside rope_scaling and beside rope_paramete
 import sys
 
 import release_table
-from probe import BLOCK, LLAMA3, ORIGINAL, SHARES, YARN, Probe
-from real_modules import Release
+from probe import BLOCK, HEADS, LLAMA3, ORIGINAL, SHARES, YARN, Probe
+from real_modules import Release, ask
 
 PLAIN, SHARE = {"rope_type": "default"}, SHARES[0]
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 #: What is added; a class that has none of these is as most are.
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
+FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
 
 
 def reads_share(probe, beside):
@@ -60,10 +61,92 @@ def measure_blocks(probe, known):
     plain, scaled = (find_shares(probe, known, block) for block in (theta, theta | LINEAR))
     if {*plain.values(), *scaled.values()} - {known.get("share", 1.0)}:
         found["block_shares"] = {name: [plain[name], scaled[name]] for name in plain}
+        found |= {"joint_shares": True} if is_joint(probe, theta) else {}
     flat = [probe.look({BLOCK: theta | {SHARE: share}}) for share in (1.0, 0.5)]
     if known.get("takes_flat") and flat[0] is not None and flat[0] == flat[1]:
         found["flat_share"] = False
     return found
+
+
+def is_joint(probe, plain):
+    """Whether a plain block among scaled ones is turned as wide as these are, where it is not by itself."""
+    blocks = dict.fromkeys(probe.names, plain | LINEAR)
+    mixed = [probe.look({BLOCK: blocks | {name: plain}}) for name in blocks]
+    scaled, alone = probe.look({BLOCK: blocks}), probe.look({BLOCK: dict.fromkeys(blocks, plain)})
+    if None in (*mixed, scaled, alone):
+        return False
+    widths = [[len(one[name][0]) for one in (found, scaled, alone)] for name, found in zip(blocks, mixed, strict=True)]
+    return all(among == wide != own for among, wide, own in widths)
+
+
+def measure_older(probe, known):
+    """The share of rope_scaling that has none, where rope_parameters without one are turned otherwise."""
+    theta = LINEAR | {"rope_theta": 25000.0}
+    older, newer, whole = map(probe.look, ({"rope_scaling": theta}, probe.put(theta), probe.put(theta | {SHARE: 1.0})))
+    if probe.is_nested or not (older and newer and whole and known.get("reads_blocks", True)):
+        return {}
+    counts = [len(next(iter(one.values()))[0]) for one in (older, newer, whole)]
+    if counts[0] == counts[1]:
+        return {}
+    top = {"share_key": SHARE, "share_beside": ["rope_scaling"]} if reads_share(probe, {"rope_scaling": theta}) else {}
+    return top | {"older_share": find_share(counts[0], counts[2], ())}
+
+
+def measure_types(probe, known):
+    """Of each type of layer the key that has its width, where that of others stays as it is."""
+    found, whole = {}, ask(probe.config, "head_dim")
+    if len(probe.labels) < 2 or "full_head_dim" in known or not isinstance(whole, int):
+        return {}
+    for key in (*HEADS, *(f"swa_{one}" for one in HEADS)):
+        for value in (whole // 8, whole // 4 + 8):  # the part that is not turned makes up a head
+            rest = {key.replace("rope", "nope"): whole - value} if key.startswith("swa_") and "rope" in key else {}
+            seen = probe.look({key: value} | rest) or {}
+            moved = [name for name in seen if seen[name] != probe.default[name]]
+            if moved and len(moved) < len(seen) and all(2 * len(seen[name][0]) == value for name in moved):
+                found |= dict.fromkeys(moved, key)
+    return {"type_keys": found} if found else {}
+
+
+def measure_proportional(probe):
+    """Of each type of layer the key, if any, and the width of a head of which proportional turns a share.
+
+    What is as for other scalings is not named; an odd head has one pair less, for others round it up.
+    """
+    theta = {"rope_theta": 25000.0, SHARE: 1.0}
+    block = theta | {"rope_type": "proportional"}
+    whole, usual = probe.look(probe.put(block)), probe.look(probe.put(theta | LINEAR))
+    if not (whole and usual):
+        return {}
+    widths = {name: 2 * len(whole[name][0]) for name in whole if abs(len(whole[name][0]) - len(usual[name][0])) > 1}
+    found = {}
+    for name, width in widths.items():
+        seen = {key: probe.look({key: width // 2} | probe.put(block)) for key in HEADS}
+        keys = [key for key, one in seen.items() if one and 4 * len(one[name][0]) == width]
+        found[name] = [*keys[:1], width]
+    return {"proportional": found} if found else {}
+
+
+def measure_whole(probe):
+    """The types of layers, where a block for one of them is not read unless each has one."""
+    if len(probe.names) < 2 or not probe.is_nested:
+        return {}
+    block = {"rope_type": "default", "rope_theta": 25000.0}
+    alone = [probe.look({BLOCK: {name: block}}) for name in probe.names]
+    every = probe.look(probe.put(block))
+    is_unread = every != probe.default and all(one == probe.default for one in alone)
+    return {"whole_blocks": list(probe.names)} if is_unread else {}
+
+
+def measure_beside(probe):
+    """Whether the length before scaling is read beside a flat block."""
+    block = drop(YARN) | {"rope_theta": 25000.0}
+    for place in ("rope_scaling", "rope_parameters"):
+        bare, beside, inside = (
+            probe.look(one) for one in ({place: block}, {place: block, ORIGINAL: 512}, {place: block | {ORIGINAL: 512}})
+        )
+        if bare and inside and bare != inside:
+            return {"reads_original": False} if bare == beside else {}
+    return {}
 
 
 def measure_bases(probe, known):
@@ -112,7 +195,9 @@ def main():
         probe = Probe(release, name, cls)
         if probe.default:
             found = measure_share(probe, known) | measure_blocks(probe, known) | measure_bases(probe, known)
-            found |= measure_original(probe) if known.get("reads_blocks", True) else {}
+            found |= measure_older(probe, known) | measure_types(probe, known) | measure_proportional(probe)
+            if known.get("reads_blocks", True):
+                found |= measure_original(probe) | measure_whole(probe) | measure_beside(probe)
             classes[name] = known | found
             if found:
                 print(name, found, flush=True)

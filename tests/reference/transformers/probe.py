@@ -326,10 +326,15 @@ def measure_refusals(probe, stated):
     tried = {"default": {}, "linear": {"factor": 2.0}, "dynamic": {"factor": 2.0}, "yarn": YARN, "llama3": LLAMA3}
     tried |= {"longrope": lists, "su": lists, "proportional": {"factor": 2.0}, "mrope": {}}
     found, extra = [], probe.list_extra()
+    linear = {
+        "rope_theta": 1e4,
+        "rope_type": "linear",
+        "factor": 2.0,
+    }  # its own block may have a share, and it has none
     for kind, keys in tried.items():
         block = {"rope_theta": 1e4} | extra | keys | {"rope_type": kind}
         if kind == "longrope" or kind == "su":
-            sizes = {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2}
+            sizes = {pairs, 2 * pairs, 4 * pairs, pairs * 3 // 2, probe.count(probe.put(linear))}
             blocks = [block | dict.fromkeys(("short_factor", "long_factor"), [1.0] * size) for size in sizes]
             blocks += [{"type": kind, "short_factor": [1.0] * size, "long_factor": [1.0] * size} for size in sizes]
             seen = [probe.look(probe.put(one) | stated) for one in blocks]

@@ -150,7 +150,7 @@ def read_measured(name: str) -> Mapping[str, Any]:
     """Read what was measured of a release, when it is asked for and once.
 
     >>> sorted(read_measured("timm-1.0.31"))
-    ['classes', 'date', 'version', 'without']
+    ['classes', 'date', 'learned', 'version']
     """
     found: Mapping[str, Any] = json.loads(pkgutil.get_data("pe_spectra.models.measured", f"{name}.json") or b"")
     return found

@@ -146,13 +146,12 @@ def _grow_pairs(encoding: Encoding, words: PairWords, lengths: list[int]) -> lis
 
 
 def _measure(table: CodeTable) -> Grown | None:
-    is_dft, is_searched = (
-        isinstance(table.encoding, Dft),
-        count_pair_work(len(table.places), table.columns) <= _MOST_WORK,
-    )
-    if isinstance(table.encoding, HasTable) and not is_dft and not is_searched:
+    is_dft = isinstance(table.encoding, Dft)
+    # rows of lags that were clipped are equal, which a key decides however many they are
+    width = table.columns if isinstance(table.encoding, HasTable) else table.encoding.kernel_count
+    if not is_dft and count_pair_work(table.length, width) > _MOST_WORK:
         return None
-    try:  # rows of lags that were clipped are equal, which a key decides however many they are
+    try:
         equal = certify(table, 1)[2].first
     except InputError:  # a table of lags has an end
         return None
@@ -160,7 +159,9 @@ def _measure(table: CodeTable) -> Grown | None:
         return Grown(length=table.length, separation=0.0, pair=equal)
     if is_dft:
         return Grown(length=table.length, separation=math.sqrt(2), pair=(0, 1))
-    if not is_searched or table.codes is None or table.error is None or table.distance_error is None:
+    if count_pair_work(len(table.places), table.columns) > _MOST_WORK:
+        return None
+    if table.codes is None or table.error is None or table.distance_error is None:
         return None
     found = find_closest_rows(table.codes, table.places, table.error)
     if found.distance is None or found.distance <= table.distance_error:

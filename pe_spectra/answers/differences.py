@@ -139,14 +139,23 @@ def _judge(diff: Diff, equal: str) -> Verdict:
 
 
 def _say_cause(diff: Diff) -> str:
-    """The likely cause, with the layers where it explains some alone, as a sentence begins; Different without one."""
+    """The likely cause, with the layers where it explains some alone, as a sentence begins; Different without one.
+
+    Rows that are not those of their positions are their own cause.
+    """
     every = {layer.name for layer in diff.layer_types}
     said = [
         one.text if every <= set(one.layers) else f"in {join(list(one.layers))} layers {one.text}"
         for one in diff.causes
     ]
-    text = "; ".join(said)
+    strayed = [one.effect.partition(": ")[0] for one in diff.differences if _tells_rows(one)]
+    text = "; ".join(said or strayed)
     return f"{text[0].upper()}{text[1:]}" if text else "Different"
+
+
+def _tells_rows(one: Difference) -> bool:
+    """Whether it says which rows of a cache stray, and behind a colon what that does."""
+    return one.what == "rows" and one.first_position is not None
 
 
 def _say_agreement(known: Sequence[LayerDiff], diff: Diff) -> str:
@@ -168,7 +177,8 @@ def _say_break(diff: Diff, breaking: Sequence[Difference]) -> str:
     begin = f"{first.first_position:,} on"
     layer = next((one for one in diff.layer_types if one.name in first.layers), None)
     if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
-        return f"{begin} ({first.effect})"
+        symptom = first.effect.partition(": ")[2] if _tells_rows(first) and not diff.causes else first.effect
+        return f"{begin} ({symptom})"
     begin += f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
     pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
     slowed = layer.pairs[layer.breaking_pair]

@@ -392,22 +392,22 @@ FAULTS = {
     "positions that begin again": (
         draw_llama3,
         lambda m: stray(m, np.arange(ROWS) % STRAYED),
-        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat those from row 0 on",
+        r"^Rows of B from 700 on repeat those from row 0 on: breaks from position 700 on \(phases are off by up to",
     ),
     "positions of padding": (
         draw_llama3,
         lambda m: stray(m, 0),
-        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat row 0:",
+        r"^Rows of B from 700 on repeat row 0: breaks from position 700 on \(phases",
     ),
     "positions held": (
         draw_llama3,
         lambda m: stray(m, STRAYED - 1),
-        r"^Different: breaks from position 700 on \(rows of B from 700 on repeat row 699:",
+        r"^Rows of B from 700 on repeat row 699: breaks from position 700 on \(phases",
     ),
     "rows lost": (
         draw_llama3,
         lambda m: stray(m, np.arange(ROWS) + 50),
-        "^Different: .*rows of B from 700 on have the phases of other rows, the first those of row 750:",
+        "^Rows of B from 700 on have the phases of other rows, the first those of row 750: breaks from position 700 on",
     ),
     "tail not written": (
         draw_plain,

@@ -260,7 +260,7 @@ def test_too_many_periods_are_refused_before_they_are_read():
     [
         (
             {"relative_attention_num_buckets": 1},
-            "t5: buckets is out of range (1); an integer from 4 to 256 is accepted",
+            "t5: buckets is out of range (1); an integer from 4 to 1024 is accepted",
         ),
         ({"relative_attention_max_distance": 3}, "t5: max_distance is out of range (3); an integer from 9"),
         ({"num_heads": 2**21}, "t5: heads is out of range (2097152); an integer from 1 to 1024 is accepted"),

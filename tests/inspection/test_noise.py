@@ -36,12 +36,12 @@ def list_false(sizes, seeds):
 
 
 def test_noise_of_any_rank_and_colour_has_no_period():
-    false, tables = list_false([(64, 8), (128, 32)], range(1))
+    false, tables = list_false([(64, 8)], range(1))
     assert len(false) <= 0.02 * tables, false
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(64, 8), (100, 3), (300, 16), (512, 64), (1024, 768)], ids=str)
+@pytest.mark.parametrize("size", [(64, 8), (128, 32), (100, 3), (300, 16), (512, 64), (1024, 768)], ids=str)
 def test_noise_of_any_rank_and_colour_has_no_period_in_any_size(size):
     false, tables = list_false([size], range(2 if size[1] > 64 else 20))
     assert len(false) <= 0.02 * tables, false

@@ -2,8 +2,8 @@
 
 The answer has the distinct rows, the phase errors and the constant channels of four stages, and the closest rows of
 two. `do_parts` does for that what no way around these numbers could leave out: 1.5 times the sines and cosines, which
-cannot come from recurrences, as the phases are rounded to float32 before and the sines after. So the targets are 1.1
-times 1.5, and against `np.unique` a 1.1th of its 0.85 of the parts. Of each position it must hold 84 bytes: its number,
+cannot come from recurrences, as the phases are rounded to float32 before and the sines after. So the target is 1.1
+times 1.5. Of each position it must hold 84 bytes: its number,
 its place, its row, its error and four hashes of 8, its cast of 4, and hashes sorted and the answer of 8 while equal
 rows are found: 80 MiB for a million of them, times 1.1.
 """

@@ -173,8 +173,5 @@ def measure_json() -> Measured:
 
 
 def measure_csv() -> Measured:
-    """The same numbers and their row numbers as CSV.
-
-    One `repr` for each and one join for each row take 1.05 of the lists as JSON, so the target is 1.1 times that.
-    """
+    """The same numbers and their row numbers as CSV."""
     return _measure_form("csv")

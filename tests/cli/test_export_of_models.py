@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from tests.places import MODELS
 
@@ -135,3 +136,14 @@ def test_parts_that_both_files_have_are_compared(ask_diff, of_kinds):
     assert cause["code"] == "default-base"
     assert cause["layers"] == ["encoder.sliding_attention", "encoder.full_attention"]
     assert ask_diff("t5gemma.json --stack transformers==4.57.6")["differences"] == []
+
+
+def test_an_array_of_a_kind_of_layers_that_shows_no_rotation_is_named(cli):
+    port = export(cli, "gemma-3-4b-it.json", "frequencies", "safetensors")
+    arrays = load_file(port)
+    sliding = next(name for name in arrays if "sliding" in name)
+    arrays[sliding] = np.full_like(arrays[sliding], -1.0)
+    save_file(arrays, port)
+    done = cli(f"diff gemma-3-4b-it.json {port}")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {port}::{sliding}: ")

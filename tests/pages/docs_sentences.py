@@ -33,7 +33,7 @@ from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.axial_models import load_axial
+from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
@@ -168,7 +168,7 @@ SENTENCES = (
         MODELS,
         "that {} classes and {} architectures make",
         lambda: tuple(
-            len(load_axial(f"{one.name}-{one.version}")["classes"]) for one in (STACKS["diffusers"], STACKS["timm"])
+            len(read_measured(f"{one.name}-{one.version}")["classes"]) for one in (STACKS["diffusers"], STACKS["timm"])
         ),
     ),
     Sentence(MODELS, "is above {} times the largest", lambda: (TOLERANCE,)),

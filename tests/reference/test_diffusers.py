@@ -9,8 +9,9 @@ import pytest
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.axial_models import DIFFUSERS, load_axial
+from pe_spectra.models.stated.axial_models import DIFFUSERS
 from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.known_models import read_measured
 from tests.reference.freezing import thaw
 from tests.reference.frozen_stacks import merge_axes
 
@@ -40,7 +41,7 @@ def test_an_audit_gives_what_the_real_module_computes(case):
 
 
 def test_the_table_is_of_the_release_that_was_frozen():
-    table, stack = load_axial(f"diffusers-{DIFFUSERS}"), STACKS["diffusers"]
+    table, stack = read_measured(f"diffusers-{DIFFUSERS}"), STACKS["diffusers"]
     assert (stack.how, stack.version, stack.date) == ("measured", FROZEN["version"], FROZEN["date"])
     assert (table["version"], table["date"]) == (FROZEN["version"], FROZEN["date"])
     assert {case["config"]["_class_name"] for case in FROZEN["cases"]} == {*table["classes"]}

@@ -58,15 +58,6 @@ def is_axial(config: Mapping[str, Any]) -> bool:
     return "model_type" not in config and any(isinstance(config.get(key), str) for key in MARKS)
 
 
-def load_axial(name: str) -> Mapping[str, Any]:
-    """Return what was measured of a release: version, date, `classes`, and those `without` a rotary module.
-
-    >>> load_axial(f"diffusers-{DIFFUSERS}")["classes"]["WanTransformer3DModel"]["axes"]
-    ['time', 'height', 'width']
-    """
-    return read_measured(name)
-
-
 def read_axial(config: Mapping[str, Any], path: str) -> Configuration:
     """Read what a file states about the axes of a model, one layer for each axis.
 
@@ -85,7 +76,7 @@ def read_axial(config: Mapping[str, Any], path: str) -> Configuration:
     """
     marker = next(key for key in MARKS if isinstance(config.get(key), str))
     form, table, what = MARKS[marker]
-    model, found = config[marker], load_axial(table)
+    model, found = config[marker], read_measured(table)
     entry = found["classes"].get(model)
     if entry is None:
         why = f"is no {what} of {form} {found['version']} whose rotation was measured"

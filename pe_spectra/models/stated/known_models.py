@@ -147,7 +147,7 @@ _SECTIONS = ("classes", "parts", "composites")
 
 @cache
 def read_measured(name: str) -> Mapping[str, Any]:
-    """Read what was measured of a release, when it is asked for and once.
+    """Read the table of a release, when it is asked for and once: version, date, and what was measured of each class.
 
     >>> sorted(read_measured("timm-1.0.31"))
     ['classes', 'date', 'learned', 'version']

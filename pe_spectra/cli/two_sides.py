@@ -38,6 +38,7 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     'same'
     """
     from pe_spectra.cli.formula_sides import compare_formulas, find_formulas
+    from pe_spectra.models.stated.statement import UNTOLD
 
     formulas = find_formulas(
         named,
@@ -52,7 +53,8 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     sides = [read(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
     if len(sides) == 2 and any(side.configuration is None and side.dump is None for side in sides):
         return _compare_tables(sides[0], sides[1], asked.check)
-    if len(sides) == 2 and all(one.configuration and one.configuration.scheme != "rotary" for one in sides):
+    others = [one for one in sides if one.configuration and one.configuration.scheme not in ("rotary", *UNTOLD)]
+    if len(sides) == len(others) == 2:
         return _compare_schemes(sides[0], sides[1], asked)
     setting, notes = _choose_setting(sides, asked)
     return _compare(sides, stacks, setting, notes)

@@ -23,6 +23,7 @@ from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
     SCHEMES,
+    UNTOLD,
     Configuration,
     LayerStatement,
     RotaryBlock,
@@ -214,9 +215,12 @@ class LayerAudit(Result):
         "The same as an encoding of the catalogue; null where it has none.", default=None, column=None
     )
 
-    @derived("The SPEC that names that encoding on the command line; null where there is none.", column=None)
+    @derived(
+        "The SPEC that names that encoding on the command line; null where there is none, or where classes differ.",
+        column=None,
+    )
     def spec(self) -> str | None:
-        return None if self.encoding is None else self.encoding.write_spec(brief=True)
+        return None if self.encoding is None or self.encoding.name in UNTOLD else self.encoding.write_spec(brief=True)
 
     @derived("What was assumed when the file was read, each a sentence.", column=None)
     def notes(self) -> tuple[str, ...]:

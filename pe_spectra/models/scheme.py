@@ -37,6 +37,7 @@ _BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _NOTES = {
     "t5": ("the values of its buckets are in the weights, not here",),
     "swin": ("the values of its offsets are in the weights, not here",),
+    "sinusoidal": ("sines and cosines in turns are taken; how the model's class orders them was not measured",),
     "deberta": ("the vectors of its buckets are in the weights, not here",),
     "shaw": ("the vectors of its lags are in the weights, not here",),
     "detr-sine": ("the grid is that of the picture, which is not stated here; the default is taken",),

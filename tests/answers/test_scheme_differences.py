@@ -79,3 +79,14 @@ def test_lengths_have_no_meaning_and_a_rotation_is_not_compared_with_what_is_non
     write(a=SOME[5], b={"model_type": "llama"})
     assert refuse("diff a.json a.json --served 64") == "--served has no meaning without a rotation (64); leave it out"
     assert refuse("diff a.json b.json") == "a.json: has no rotary encoding, but t5; diff compares rotations"
+
+
+def test_two_sinusoids_of_classes_are_not_called_the_same(cli, tmp_path):
+    for model in ("marian", "m2m_100"):
+        (tmp_path / f"{model}.json").write_text(json.dumps({"model_type": model}), encoding="utf-8")
+    done = cli("diff marian.json m2m_100.json")
+    assert (done.code, done.out) == (2, "")
+    assert "marian.json: has no rotary encoding, but sinusoidal" in done.err
+    (layer,) = json.loads(cli("audit m2m_100.json --json").out)["models"][0]["layer_types"]
+    assert layer["spec"] is None
+    assert "how the model's class orders them was not measured" in cli("spectrum -e marian.json --no-figure").err

@@ -38,6 +38,9 @@ _MeasuredName = Literal[
 SchemeName = _StatedName | _MeasuredName
 MEASURED_SCHEMES: tuple[SchemeName, ...] = get_args(_MeasuredName)
 SCHEMES: tuple[SchemeName, ...] = tuple(dict.fromkeys((*get_args(_StatedName), *MEASURED_SCHEMES)))
+#: Schemes of which the kind alone is told: in which order a class has sines and cosines, and where its ladder of
+#: frequencies ends, differs from class to class, and was not measured.
+UNTOLD = ("sinusoidal",)
 #: The numbers of schemes without a rotation, each with the least that it may be and what it is.
 SIZES: Mapping[str, tuple[int, str]] = {
     "heads": (1, "Number of heads."),

@@ -134,22 +134,19 @@ def test_stacks_have_versions(ask_diff, refuse):
         ("vllm>=0.33.0", "vLLM 0.33.0"),
         ("vllm@0.19.1", "vLLM 0.19.1"),
         ("keras-hub>=0.31", "keras-hub 0.32.0, its rotary layers"),
-        ("llama.cpp@0c1e57098", "llama.cpp 0c1e57098 with its converter, as in llama-cpp-python 0.3.36"),
-        ("llama.cpp@0c1e570", "llama.cpp 0c1e57098 with its converter, as in llama-cpp-python 0.3.36"),
-        ("llama-cpp-python>=0.3", "llama.cpp 0c1e57098 with its converter, as in llama-cpp-python 0.3.36"),
+        ("llama.cpp@0c1e57098", "llama.cpp b11312 (0c1e57098) with its converter, as in llama-cpp-python 0.3.36"),
+        ("llama.cpp@0c1e570", "llama.cpp b11312 (0c1e57098) with its converter, as in llama-cpp-python 0.3.36"),
+        *(
+            (f"llama.cpp{sign}", "llama.cpp b11312 (0c1e57098) with its converter, as in llama-cpp-python 0.3.36")
+            for sign in ("@b11312", "==b11312", ">=b8000")
+        ),
+        ("llama-cpp-python>=0.3", "llama.cpp b11312 (0c1e57098) with its converter, as in llama-cpp-python 0.3.36"),
     ):
         assert ask_diff(f"{THREE_ONE} --stack '{text}'")["b"]["name"] == name
     both = ask_diff(f"{THREE_ONE} --stack 'transformers>=5,transformers==4.57.6'")
     assert (both["a"]["name"], both["b"]["name"]) == ("transformers 5.24.0", "transformers 4.57.6")
     assert ask_diff(f"{THREE_ONE} --stack 'transformers>=4.57,vllm'")["a"]["name"] == "transformers 5.24.0"
     assert ask_diff(f"{THREE_ONE} --stack 'vllm==0.19.1,vllm'")["agree"] is True
-
-
-#: No packed source of llama.cpp has the commits that are counted for its builds.
-BUILD = (
-    "--stack names a build, whose number is not known of what was measured (llama.cpp{}b1234); "
-    "llama-cpp-python==0.3.36 with commit 0c1e57098 is accepted"
-)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +159,27 @@ BUILD = (
             "--stack is not known (transformers>=9); transformers==5.24.0, transformers==4.57.6 are accepted",
         ),
         ("torchtune==9", "--stack is not known (torchtune==9); torchtune==0.6.1 is accepted"),
-        ("llama.cpp@0c1e58", "--stack is not known (llama.cpp@0c1e58); llama-cpp-python==0.3.36 is accepted"),
-        ("llama.cpp@0c1e", "--stack is not known (llama.cpp@0c1e); llama-cpp-python==0.3.36 is accepted"),
-        ("llama.cpp>=x", "--stack is not known (llama.cpp>=x); llama-cpp-python==0.3.36 is accepted"),
-        *((f"llama.cpp{sign}b1234", BUILD.format(sign)) for sign in ("@", "==", ">=")),
+        (
+            "llama.cpp@0c1e58",
+            "--stack is not known (llama.cpp@0c1e58); llama-cpp-python==0.3.36 (build b11312) is accepted",
+        ),
+        (
+            "llama.cpp@0c1e",
+            "--stack is not known (llama.cpp@0c1e); llama-cpp-python==0.3.36 (build b11312) is accepted",
+        ),
+        (
+            "llama.cpp@b1234",
+            "--stack is not known (llama.cpp@b1234); llama-cpp-python==0.3.36 (build b11312) is accepted",
+        ),
+        (
+            "llama.cpp>=b11313",
+            "--stack is not known (llama.cpp>=b11313); llama-cpp-python==0.3.36 (build b11312) is accepted",
+        ),
+        *(
+            (text, f"--stack is not known ({text}); llama-cpp-python==0.3.36 (build b11312) is accepted")
+            for text in ("llama.cpp>=x",)
+        ),
+        ("vllm@b11312", "--stack is not known (vllm@b11312); vllm==0.33.0, vllm==0.19.1 are accepted"),
     ],
 )
 def test_a_version_that_is_not_known(refuse, text, said):

@@ -31,18 +31,18 @@ STACKS: Mapping[str, Stack] = MappingProxyType(
 
 #: A name, or one with a version: that one, or with >= any from it on.
 _WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+))?")
-#: A build of llama.cpp: how many commits there are before it, which no source has that is packed without them.
+#: A build, b11312: llama.cpp numbers its releases by how many commits there are before them.
 _BUILD = re.compile(r"b[0-9]+")
 #: The digits of a commit, at least, that name it.
 _DIGITS = 7
 
 
 def find_stack(text: str, label: str) -> Stack:
-    """Find the stack that a name means: its newest release, or with ==, @ or >= one of a version, with @ of a commit.
+    """Find the stack that a name means: its newest release, or with ==, @ or >= one of a version, build or commit.
 
     Parameters
     ----------
-    text : "vllm", "vllm==0.19.1", "transformers>=5", "llama.cpp@0c1e57098". label : the option that has it, for
+    text : "vllm", "vllm==0.19.1", "transformers>=5", "llama.cpp@b11312". label : the option that has it, for
         messages.
 
     Raises
@@ -61,25 +61,26 @@ def find_stack(text: str, label: str) -> Stack:
     for one in known:  # the newest first
         if asked and (asked["sign"] is None or _is_of(one, asked["sign"], asked["version"])):
             return one
-    commits = [f"{one.release_name} with commit {one.commit}" for one in known if one.commit]
-    if commits and asked and _BUILD.fullmatch(asked["version"] or ""):
-        raise InputError(
-            f"{label} names a build, whose number is not known of what was measured", text, _accept(commits)
-        )
     if known:
-        raise InputError(f"{label} is not known", text, _accept([one.release_name for one in known]))
+        raise InputError(f"{label} is not known", text, _accept([_name_release(one) for one in known]))
     return STACKS[Choice(members=tuple(STACKS)).parse(text, label)]
 
 
 def _is_of(stack: Stack, sign: str, version: str) -> bool:
     """Tell whether a release has a version, one from it on (>=), or with @ a commit that begins so."""
+    known = stack.build if _BUILD.fullmatch(version) else stack.version
     if sign == ">=":
-        return version[:1].isdigit() and _order(stack.version) >= _order(version)
-    return stack.version == version or (sign == "@" and len(version) >= _DIGITS and stack.commit.startswith(version))
+        return bool(re.match("b?[0-9]", version)) and _order(known) >= _order(version)
+    return known == version or (sign == "@" and len(version) >= _DIGITS and stack.commit.startswith(version))
 
 
 def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"[0-9]+", version))
+
+
+def _name_release(stack: Stack) -> str:
+    """Name a release as `--stack` takes it, and the build that it packs."""
+    return f"{stack.release_name} (build {stack.build})" if stack.build else stack.release_name
 
 
 def _accept(names: Sequence[str]) -> str:

@@ -23,7 +23,12 @@ from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
-from pe_spectra.models.stated.converted_models import LLAMA_CPP_COMMIT, LLAMA_CPP_VERSION, find_readings
+from pe_spectra.models.stated.converted_models import (
+    LLAMA_CPP_BUILD,
+    LLAMA_CPP_COMMIT,
+    LLAMA_CPP_VERSION,
+    find_readings,
+)
 from pe_spectra.models.stated.gguf_metadata import STILL
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.wording import write_number
@@ -265,9 +270,11 @@ def _divide(frequencies: Sequence[Decimal], divisors: tuple[float, ...]) -> tupl
 LLAMA_CPP = Stack(
     name="llama.cpp",
     package="llama-cpp-python",
-    title=f"llama.cpp {LLAMA_CPP_COMMIT} with its converter, as in llama-cpp-python {LLAMA_CPP_VERSION}",
+    title=f"llama.cpp {LLAMA_CPP_BUILD} ({LLAMA_CPP_COMMIT}) with its converter, "
+    f"as in llama-cpp-python {LLAMA_CPP_VERSION}",
     version=LLAMA_CPP_VERSION,
     commit=LLAMA_CPP_COMMIT,
+    build=LLAMA_CPP_BUILD,
     date="2026-11-28",
     how="measured",
     source=f"ggml-org/llama.cpp {LLAMA_CPP_COMMIT}, conversion/, src/llama-context.cpp, src/llama-model.cpp, "

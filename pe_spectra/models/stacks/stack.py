@@ -79,6 +79,7 @@ class Stack:
     package: str = ""  #: what it is installed as, by pip; empty where it is not
     version: str = ""  #: of the release; empty where there are none
     commit: str = ""  #: of the source that a release packs, where it has no version of its own; else empty
+    build: str = ""  #: the number that this source gives to its commit; empty where it numbers none
     date: str = ""  #: when it was measured or read
     how: str = "read"  #: "measured" or "read": how it is known
     source: str  #: the files that were read, with version or commit

@@ -11,6 +11,8 @@ from pe_spectra.models.stated.known_models import read_measured
 
 #: The release that was measured, tests/reference/llama_cpp: llama.cpp as llama-cpp-python packs it.
 LLAMA_CPP_VERSION, LLAMA_CPP_COMMIT = "0.3.36", "0c1e57098"
+#: The release of ggml-org/llama.cpp that is this commit; its tag says so, the packed source does not.
+LLAMA_CPP_BUILD = "b11312"
 _UNKNOWN: Mapping[str, Any] = MappingProxyType({})
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, repeat
+from typing import Any, overload
 
 from pe_spectra.errors import PeSpectraError
 
@@ -12,6 +13,8 @@ Cell = str | int | float | bool | None
 Columns = Mapping[str, Sequence[Cell]]
 #: Numbers below are written without an exponent.
 _LARGE = 1e9
+#: Numbers of an array that are made Python's at a time.
+PART = 1 << 10
 #: Of a short description: characters of a line, and lines.
 _LONGEST_LINE, _MOST_LINES = 110, 10
 _LATEX = {
@@ -67,21 +70,61 @@ def is_column(value: Any) -> bool:
     return isinstance(value, list | range) or bool(getattr(value, "ndim", 0))
 
 
-def stack_cells(parts: Sequence[tuple[Any, int]]) -> list[Cell]:
-    """Put values below each other as the cells of a column; what is no column itself as often as it says.
+class Cells(Sequence[Cell]):
+    """The cells of a column, values below each other; what is no column itself stands as often as it says.
 
-    Encodings are called by their labels, and a pair is one cell.
+    Encodings are called by their labels, and a pair is one cell. They are made when somebody looks at them, of an
+    array a part at a time: as numbers of Python many rows would take some ten times the room.
 
-    >>> stack_cells([((3, 4), 1), (0.5, 2), (range(2), 2)])
+    >>> list(Cells([((3, 4), 1), (0.5, 2), (range(2), 2)]))
     ['3 4', 0.5, 0.5, 0, 1]
     """
-    cells: list[Cell] = []
-    for value, rows in parts:
-        if is_column(value):
-            cells += value if isinstance(value, list) else simplify(value)
-        else:
-            cells += [_simplify_cell(value)] * rows
-    return cells
+
+    def __init__(self, parts: Sequence[tuple[Any, int]]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(len(value) if is_column(value) else rows for value, rows in self._parts)
+
+    def __iter__(self) -> Iterator[Cell]:
+        return chain.from_iterable(self._list_parts())
+
+    def _list_parts(self) -> Iterator[Iterable[Cell]]:
+        for value, rows in self._parts:
+            if is_column(value):
+                for start in range(0, len(value), PART):
+                    part = value[start : start + PART]
+                    yield part if isinstance(part, list) else simplify(part)
+            else:
+                yield repeat(_simplify_cell(value), rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Cell: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Cell]: ...
+
+    def __getitem__(self, place: int | slice) -> Cell | Sequence[Cell]:
+        stop = place.stop if isinstance(place, slice) else None
+        return list(islice(self, stop) if stop is not None and stop >= 0 else self)[place]
+
+    def list_types(self) -> set[type]:
+        """The types of all cells."""
+        return {one for value, rows in self._parts for one in _list_types(value, rows)}
+
+
+def _list_types(value: Any, rows: int) -> set[type]:
+    is_array = hasattr(value, "dtype") and _holds_finite_numbers(value)
+    return {float} if is_array else {*map(type, Cells([(value, rows)]))}
+
+
+def are_numbers(cells: Sequence[Cell]) -> bool:
+    """Whether every cell of a column is a number.
+
+    >>> are_numbers([1, 0.5]), are_numbers([True]), are_numbers(["1"])
+    (True, False, False)
+    """
+    return (cells.list_types() if isinstance(cells, Cells) else {*map(type, cells)}) <= {int, float}
 
 
 def _simplify_cell(value: Any) -> Cell:

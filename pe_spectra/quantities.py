@@ -18,10 +18,10 @@ import numpy as np
 
 from pe_spectra.faces import (
     Cell,
+    Cells,
     is_column,
     make_dataframe,
     simplify,
-    stack_cells,
     write_latex,
     write_markdown,
     write_short,
@@ -176,6 +176,10 @@ class Result(ReadOnly):
 
         Where fields are named, only theirs.
         """
+        return {key: simplify(value) for key, value in self.to_values(fields).items()}
+
+    def to_values(self, fields: Sequence[str] = ()) -> Document:
+        """Return the declared values by the keys that they have in JSON, arrays and other results as they are."""
         document: Document = {}
         asked: Document = {}
         for name, declared in self._declared.items():
@@ -185,7 +189,7 @@ class Result(ReadOnly):
                 continue
             value = _read(self, name, declared)
             is_inline = declared.inline and isinstance(value, Result)
-            said = value.to_dict(declared.keys) if is_inline else {declared.key or name: simplify(value)}
+            said = value.to_values(declared.keys) if is_inline else {declared.key or name: value}
             (asked if declared.asked else document).update(said)
         return {"parameters": asked, **document} if asked else document
 
@@ -196,7 +200,7 @@ class Result(ReadOnly):
         these; what it has once stands in every row. Any other result is one row. A mapping is a column for
         each of its keys.
         """
-        return tabulate([self])
+        return {name: list(cells) for name, cells in tabulate([self]).items()}
 
     def to_dataframe(self) -> Any:
         """Return the columns as a DataFrame.
@@ -287,7 +291,7 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
         rows = max((len(part) for part in parts.values() if is_column(part)), default=1)
         for name, part in parts.items():
             columns.setdefault(name, []).append((part, rows))
-    return {name: stack_cells(parts) for name, parts in columns.items()}
+    return {name: Cells(parts) for name, parts in columns.items()}
 
 
 def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from pe_spectra._version import __version__
 from pe_spectra.encodings import Encoding
-from pe_spectra.faces import Columns
+from pe_spectra.exact import F64
+from pe_spectra.faces import Columns, simplify
 from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.records import dataclass
@@ -65,7 +66,7 @@ class Drawing:
     """
 
     title: str
-    values: Sequence[float]
+    values: Sequence[float] | F64
     ticks: tuple[tuple[float, str], ...]
     smallest: bool = False
 
@@ -181,13 +182,18 @@ class Answer:
 
     def to_document(self, figure: str | None) -> Document:
         """Return the JSON document, with the path of the figure that was written."""
+        document: Document = simplify(self.to_values(figure))
+        return document
+
+    def to_values(self, figure: str | None) -> Document:
+        """Return the values of the JSON document, arrays and results as they are; `figure` is the path of one."""
         return {
             "schema": SCHEMA,
             "kind": self.kind,
             "version": __version__,
-            "verdict": self.verdict.to_dict(),
+            "verdict": self.verdict,
             "parameters": {},  # of a kind that cannot be asked for anything
-            **self.body.to_dict(),
+            **self.body.to_values(),
             "figure": figure,
             "notes": list(dict.fromkeys((*self.failed, *self.notes, *self.remarks))),
         }

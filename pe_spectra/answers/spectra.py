@@ -249,4 +249,4 @@ def _draw(spectrum: Spectrum) -> Drawing:
     if spectrum.estimator == "nudft":
         between, end = (), f"{spectrum.omega[-1]:.4g} rad"
     ticks = ((0.0, "0"), *between, (1.0, end))
-    return Drawing(title=f"weight   {spectrum.label}{how}", values=spectrum.weights.tolist(), ticks=ticks)
+    return Drawing(title=f"weight   {spectrum.label}{how}", values=spectrum.weights, ticks=ticks)

@@ -60,7 +60,7 @@ def export(
         else tuple(f"note: {note}" for note in (*encoding.all_notes, *_name_archives(kinds), *left_out, *said))
     )
     if place is None:
-        return Outcome(text=write_lines(found), messages=notes)
+        return Outcome(parts=(write_lines(found),), messages=notes)
     data = encode_exported(found, place.suffix.lower())
     written = () if run.quiet else (f"wrote {place} ({' x '.join(map(str, found.values.shape))}, {found.what})",)
     return Outcome(messages=(*notes, *written), files={place: data})

@@ -60,7 +60,7 @@ def schema(_: Run) -> Outcome:
 
     from pe_spectra.answers.documents import build_schema
 
-    return Outcome(text=f"{json.dumps(build_schema(), indent=2)}\n")
+    return Outcome(parts=(json.dumps(build_schema(), indent=2), "\n"))
 
 
 def _read_directory(text: str) -> Path:

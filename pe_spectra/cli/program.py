@@ -50,7 +50,7 @@ def _deliver(outcome: Outcome) -> int:
 
     def answer() -> None:
         nonlocal has_reader
-        has_reader = not outcome.text or write_answer(outcome.text)
+        has_reader = not outcome.parts or write_answer(outcome.parts)
 
     if outcome.files:
         from pe_spectra.files.writer import write_files

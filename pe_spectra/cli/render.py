@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import (
@@ -22,12 +22,10 @@ from pe_spectra.cli.terminal import (
     to_ascii,
     write_head,
 )
-from pe_spectra.faces import Cell, write_cell
+from pe_spectra.faces import PART, Cell, are_numbers, is_column, simplify, write_cell
 from pe_spectra.wording import count
 
 _CELL_CHARACTERS = 400
-#: Numbers, or lines, that are written at a time.
-_PART = 1 << 12
 #: Sentences longer than this may be continued on further lines of their column; numbers never are.
 _WRAPPED = 24
 #: The fewest characters of a name that tell anything.
@@ -36,60 +34,77 @@ _SHORTEST = 20
 _FEWEST, _MOST = 4, 12
 
 
-def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> str:
-    """Return the whole answer as text in one of the formats table, json, csv."""
+def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Iterator[str]:
+    """Give the whole answer as text in one of the formats table, json, csv; many rows part by part."""
     if form == "json":
-        return "".join(_write_json(answer.to_document(figure))) + "\n"
-    if form == "csv":
-        return _write_csv(answer.columns)
-    return _write_terminal(answer, screen) if screen.watched else _write_pipe(answer)
+        yield from _write_json(answer.to_values(figure))
+        yield "\n"
+    elif form == "csv":
+        yield from _write_csv(answer.columns)
+    elif screen.watched:
+        yield _write_terminal(answer, screen)
+    else:
+        yield from _write_pipe(answer)
 
 
-def _write_json(value: object) -> Iterator[str]:
-    """Write a value as `json.dumps` does, long lists part by part: it makes a text of every number before it joins."""
-    if isinstance(value, dict) and value:
+def _write_json(value: Any) -> Iterator[str]:
+    """Write a value as `json.dumps` does, long arrays and lists part by part."""
+    if hasattr(value, "to_values"):
+        value = value.to_values()
+    if isinstance(value, Mapping) and value:
         for number, (key, item) in enumerate(value.items()):
-            yield f"{', ' if number else '{'}{json.dumps(key)}: "
+            yield f"{', ' if number else '{'}{json.dumps(str(key))}: "
             yield from _write_json(item)
         yield "}"
-    elif isinstance(value, list) and len(value) > _PART:
-        for start in range(0, len(value), _PART):
-            yield (", " if start else "[") + json.dumps(value[start : start + _PART], allow_nan=False)[1:-1]
+    elif is_column(value) and len(value) > PART:
+        for start in range(0, len(value), PART):
+            yield (", " if start else "[") + _dump(value[start : start + PART])[1:-1]
+        yield "]"
+    elif isinstance(value, list | tuple) and value:
+        for number, item in enumerate(value):
+            yield ", " if number else "["
+            yield from _write_json(item)
         yield "]"
     else:
-        yield json.dumps(value, allow_nan=False)
+        yield _dump(value)
 
 
-def _join(cells: Iterable[Iterable[str]], gap: str) -> str:
+def _dump(value: Any) -> str:
+    return json.dumps(simplify(value), allow_nan=False)
+
+
+def _join(cells: Iterable[Iterable[str]], gap: str) -> Iterator[str]:
     """Write columns of texts as lines, part by part."""
-    lines, parts = map(gap.join, zip(*cells, strict=True)), []
-    while part := list(islice(lines, _PART)):
-        parts.append("\n".join(part))
-    return "\n".join(parts)
+    lines = map(gap.join, zip(*cells, strict=True))
+    while part := list(islice(lines, PART)):
+        yield "\n".join([*part, ""])
 
 
-def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> str:
+def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
     import csv
 
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(map(guard_cell, columns))  # a layer type of a file names a column
-    if all(set(map(type, values)) <= {int, float} for values in columns.values()):
-        text = _join((map(repr, values) for values in columns.values()), ",")  # numbers need no quotes
-        return f"{stream.getvalue()}{text}\n" if text else stream.getvalue()
+    if all(are_numbers(values) for values in columns.values()):  # which need no quotes
+        yield stream.getvalue()
+        yield from _join((map(repr, values) for values in columns.values()), ",")
+        return
     guarded = [[guard_cell(c) if isinstance(c, str) else c for c in values] for values in columns.values()]
     writer.writerows(zip(*guarded, strict=True))
-    return stream.getvalue()
+    yield stream.getvalue()
 
 
-def _write_pipe(answer: Answer) -> str:
+def _write_pipe(answer: Answer) -> Iterator[str]:
     """Plain text: every row and every digit, columns separated by tabs, no width logic."""
     facts = [f"{escape(label)}: {escape(text)}" for label, text in (*answer.facts, *answer.details)]
-    rows = _join((map(_write_exactly, values) for values in answer.columns.values()), "\t")
     lines = [escape(answer.verdict.text), "", *facts, *([""] if facts else [])]
-    lines += ["\t".join(map(escape, answer.columns)), rows] if any(map(len, answer.columns.values())) else []
-    lines += ["", escape(answer.last)] if answer.last else []
-    return "\n".join(lines) + "\n"
+    if any(map(len, answer.columns.values())):
+        lines.append("\t".join(map(escape, answer.columns)))
+    yield "\n".join([*lines, ""])
+    yield from _join((map(_write_exactly, values) for values in answer.columns.values()), "\t")
+    if answer.last:
+        yield f"\n{escape(answer.last)}\n"
 
 
 def _write_exactly(cell: Cell) -> str:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -39,7 +39,7 @@ _OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
 class Outcome(NamedTuple):
     """Everything that a command leaves: text for stdout, lines for stderr, files, exit code."""
 
-    text: str = ""
+    parts: Iterable[str] = ()
     messages: tuple[str, ...] = ()
     files: Mapping[Path, bytes] = MappingProxyType({})
     makes_folders: bool = False
@@ -145,12 +145,12 @@ class Run:
         messages = failed if self.quiet else [*messages, *failed]
         below = count_lines(messages, self.screen.width) if self.screen.hinted else 0
         screen = self.screen._replace(height=self.screen.height - below)
-        text = render(answer, self.format, screen, str(figure) if figure else None)
+        parts: Iterable[str] = render(answer, self.format, screen, str(figure) if figure else None)
         if self.output is not None:
-            files[self.output] = text.encode("utf-8", "backslashreplace")
-            text = ""
+            files[self.output] = b"".join(part.encode("utf-8", "backslashreplace") for part in parts)
+            parts = ()
         return Outcome(
-            text=text,
+            parts=parts,
             messages=tuple(messages),
             files=files,
             makes_folders=not self.figure_asked,

@@ -126,7 +126,7 @@ def _answer(words: Sequence[str]) -> _Answered | str:
             outcome = command.invoke(ctx)
     except PeSpectraError as error:
         return str(error)
-    columns, *rows = csv.reader(io.StringIO(outcome.text))
+    columns, *rows = csv.reader(io.StringIO("".join(outcome.parts)))
     return columns, rows
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -146,8 +146,8 @@ def _leave_out(path: str, room: int, droppable: Collection[str]) -> str:
     return short
 
 
-def write_answer(text: str) -> bool:
-    """Write the whole answer to standard output and flush it; False when its reader has gone.
+def write_answer(parts: Iterable[str]) -> bool:
+    """Write the whole answer, part by part, to standard output and flush it; False when its reader has gone.
 
     Raises
     ------
@@ -156,7 +156,9 @@ def write_answer(text: str) -> bool:
     if sys.stdout is None:
         raise FileError("stdout", "is closed")
     try:
-        sys.stdout.write(text if is_unicode(sys.stdout) else to_ascii(text))
+        keeps = is_unicode(sys.stdout)
+        for part in parts:
+            sys.stdout.write(part if keeps else to_ascii(part))
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()

@@ -145,12 +145,16 @@ ROWS = (
         what="resident peak of the command, d = 1e6, MiB",
         target=100,
         measure=spectrum_rows.measure_command,
+        gate=True,
+        margin=1.2,
     ),
     Row(
         name="E6",
         what="the same with --json, MiB",
         target=150,
         measure=spectrum_rows.measure_command_with_json,
+        gate=True,
+        margin=1,
     ),
     Row(
         name="E7",
@@ -174,6 +178,13 @@ ROWS = (
         target=1.1,
         measure=spectrum_rows.measure_csv,
         margin=3,
+    ),
+    Row(
+        name="E8",
+        what="CSV of g, d = 65536, repr of its numbers in lines",
+        target=1.1,
+        measure=spectrum_rows.measure_csv_over_bare,
+        margin=1.5,
     ),
     Row(
         name="A1",

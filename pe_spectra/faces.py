@@ -67,7 +67,7 @@ def is_column(value: Any) -> bool:
     >>> is_column(range(2)), is_column((3, 4)), is_column(0.5)
     (True, False, False)
     """
-    return isinstance(value, list | range) or bool(getattr(value, "ndim", 0))
+    return isinstance(value, list | range | Cells) or bool(getattr(value, "ndim", 0))
 
 
 class Cells(Sequence[Cell]):
@@ -91,10 +91,10 @@ class Cells(Sequence[Cell]):
 
     def _list_parts(self) -> Iterator[Iterable[Cell]]:
         for value, rows in self._parts:
-            if is_column(value):
-                for start in range(0, len(value), PART):
-                    part = value[start : start + PART]
-                    yield part if isinstance(part, list) else simplify(part)
+            if isinstance(value, list | Cells):
+                yield value
+            elif is_column(value):
+                yield from (simplify(value[start : start + PART]) for start in range(0, len(value), PART))
             else:
                 yield repeat(_simplify_cell(value), rows)
 
@@ -110,12 +110,14 @@ class Cells(Sequence[Cell]):
 
     def list_types(self) -> set[type]:
         """The types of all cells."""
-        return {one for value, rows in self._parts for one in _list_types(value, rows)}
+        return {one for part in self._parts for one in _list_types(part)}
 
 
-def _list_types(value: Any, rows: int) -> set[type]:
-    is_array = hasattr(value, "dtype") and _holds_finite_numbers(value)
-    return {float} if is_array else {*map(type, Cells([(value, rows)]))}
+def _list_types(part: tuple[Any, int]) -> set[type]:
+    if isinstance(part[0], Cells):
+        return part[0].list_types()
+    is_array = hasattr(part[0], "dtype") and _holds_finite_numbers(part[0])
+    return {float} if is_array else {*map(type, Cells([part]))}
 
 
 def are_numbers(cells: Sequence[Cell]) -> bool:

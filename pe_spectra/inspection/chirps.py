@@ -7,9 +7,10 @@ held against the continuum beside it as that is.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.peaks import select_lines
@@ -71,7 +72,7 @@ def find_chirps(values: F64, trend: F64, rest: float, total: float) -> list[F64]
     >>> [(256 * one).round(1).tolist()[:2] for one in find_chirps(chirp, np.ones((256, 1)) / 16, 0.0, 128.0)]
     [[12.0, 1.3]]
     """
-    axes, block = build_drift_axes(len(values)), max(1, len(values) // _FEWEST_MEANS)
+    axes, block = build_drift_axes(len(values)), _choose_block(len(values))
     plane = _build_plane(len(values))
     if not len(plane):
         return []
@@ -79,7 +80,7 @@ def find_chirps(values: F64, trend: F64, rest: float, total: float) -> list[F64]
     if means.shape[1] > _COLUMNS:
         means = reduce_columns(means, _COLUMNS, rounds=2, seed=2)
     coarse_trend = orthonormalise(coarse_trend)
-    found = _follow(means, coarse, coarse_trend, plane, _SMALLEST_SHARE * total / block)
+    found = _follow(means, coarse, coarse_trend, plane, _build_atoms(len(values)), _SMALLEST_SHARE * total / block)
     if all(len(one) == 1 for one in found):
         return []
     found = _bend(means, coarse, found, coarse_trend)
@@ -95,6 +96,10 @@ def describe_chirp(terms: F64) -> Ridge:
     """
     along = legendre.legval(np.linspace(-1, 1, 65), legendre.legder(np.append(0.0, terms)))
     return Ridge(first=float(along[0]), last=float(along[-1]), low=float(along.min()), high=float(along.max()))
+
+
+def _choose_block(size: int) -> int:
+    return max(1, size // _FEWEST_MEANS)
 
 
 def _average(values: F64, block: int) -> F64:
@@ -116,20 +121,29 @@ def _build_plane(size: int) -> F64:
     return kept
 
 
-def _follow(values: F64, axes: list[F64], trend: F64, plane: F64, smallest: float) -> list[F64]:
+def _follow(values: F64, axes: list[F64], trend: F64, plane: F64, atoms: F64, smallest: float) -> list[F64]:
     """Return lines of both kinds, strongest first, until no place has the smallest energy."""
-    atoms: NDArray[np.complex128] = np.exp(-2j * np.pi * (plane @ np.array(axes[:2])))
     found: list[F64] = []
     residual = values - trend @ (trend.T @ values)
     while len(found) < _MOST:
-        products = atoms @ residual
-        powers = np.einsum("ij,ij->i", products, products.conj()).real / len(values)
+        powers = np.sum((atoms @ residual) ** 2, axis=1).reshape(2, -1).sum(axis=0) / len(values)
         best = int(np.argmax(powers))
         if 2 * powers[best] < smallest:
             break
         found = _add_line(values, axes, found, plane[best], trend)
         residual = subtract_waves(values, axes, found, trend)
     return found
+
+
+@lru_cache(maxsize=1)
+def _build_atoms(size: int) -> F64:
+    """Cosines, and below them sines, of every place of the plane at the means of a table, (2 n, rows).
+
+    Tables of one size come one after the other: parts of one, and draws of noise beside it.
+    """
+    plane, rows = _build_plane(size), [_average(axis, _choose_block(size)) for axis in build_drift_axes(size)[:2]]
+    waves = np.exp(-2j * np.pi * (plane @ np.array(rows)))
+    return np.concatenate([waves.real, waves.imag])
 
 
 def _add_line(values: F64, axes: list[F64], found: list[F64], place: F64, trend: F64) -> list[F64]:

@@ -18,7 +18,7 @@ class Nothing(Body):
 def show(width=80, height=24, full=False, **answer):
     screen = Screen(watched=True, hinted=False, width=width, height=height, colour=False, unicode=True, full=full)
     verdict = Verdict(level="ok", code="fine", text="All is well.")
-    return render(Answer(body=Nothing(), verdict=verdict, **answer), "table", screen, None).splitlines()
+    return "".join(render(Answer(body=Nothing(), verdict=verdict, **answer), "table", screen, None)).splitlines()
 
 
 COLUMNS = {"name": ["a", "b"], "kind": ["x", "x"], "first_value": [1.25, 2.5], "second_value": [1, 10], "last": [0, 7]}

@@ -1,8 +1,10 @@
 """Tables in Markdown, LaTeX and HTML: cells from outside never become markup."""
 
+import numpy as np
 import pytest
 
-from pe_spectra.faces import write_cell, write_html, write_latex, write_markdown
+from pe_spectra import faces
+from pe_spectra.faces import Cells, are_numbers, write_cell, write_html, write_latex, write_markdown
 
 HOSTILE = {"name": ["a|b", "x_1 & 50 % {#}", "<script>\\n", "~^$"], "n": [1, None, 2.5, 3]}
 
@@ -47,3 +49,22 @@ def test_html_says_how_many_rows_it_left_out():
 )
 def test_cells(cell, text):
     assert write_cell(cell, 6) == text
+
+
+@pytest.mark.parametrize("part", [1, 2, 1 << 10])
+def test_cells_are_a_list_that_is_made_when_it_is_read(part, monkeypatch):
+    monkeypatch.setattr(faces, "PART", part)
+    cells = Cells([(np.arange(3), 3), (np.array([0.5, np.nan]), 2), (Cells([(["a"], 1), (None, 2)]), 3), ("b", 2)])
+    whole = [0, 1, 2, 0.5, None, "a", None, None, "b", "b"]
+    assert list(cells) == whole
+    assert len(cells) == len(whole)
+    assert [cells[place] for place in (0, 4, -1)] == [0, None, "b"]
+    for cut in (slice(2), slice(None, -2), slice(1, 4), slice(None), slice(3, None)):
+        assert cells[cut] == whole[cut]
+    assert cells.list_types() == {int, float, type(None), str}
+
+
+def test_columns_of_numbers_are_known_without_reading_them():
+    assert are_numbers(Cells([(np.ones(3), 3), (range(2), 2), (1, 1)]))
+    for other in (np.array([1.0, np.inf]), [True], ["1"], None, Cells([([None], 1)])):
+        assert not are_numbers(Cells([(np.ones(3), 3), (other, 1)]))

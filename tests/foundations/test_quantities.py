@@ -129,7 +129,7 @@ def test_members_are_rows_below_each_other():
     columns = family.to_columns()
     assert columns["name"] == ["two"] * 5
     assert columns["value"] == [1.0, None, 2.0, 3.0, 4.0]
-    assert tabulate([make(), make()])["lag"] == [0, 1, 0, 1]
+    assert list(tabulate([make(), make()])["lag"]) == [0, 1, 0, 1]
 
 
 def test_docstrings_list_the_attributes_with_their_units():

@@ -150,7 +150,7 @@ def in_the_answer(change):
 
     def plant(monkeypatch):
         write = render.render
-        monkeypatch.setattr(render, "render", lambda *given: change(write(*given)))
+        monkeypatch.setattr(render, "render", lambda *given: [change("".join(write(*given)))])
 
     return plant
 

@@ -13,11 +13,18 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.grids import DetrSine, Sincos2d
 from pe_spectra.encodings.lag_tables import T5, Shaw, compute_buckets
 from pe_spectra.encodings.lag_vectors import Deberta, TransformerXl, compute_log_buckets
+from pe_spectra.encodings.sinusoidal import Sinusoidal, Tensor2Tensor
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import TURN
 from pe_spectra.wording import count
 
+#: Orders of columns, in a few words.
+_ORDERS = {
+    "interleaved": "sines and cosines in turns",
+    "concatenated": "all sines first",
+    "cosines-first": "all cosines first",
+}
 #: Schemes that a table says of a class, in a few words.
 _MEASURED = {
     "sine-2d": "Sinusoidal on a grid: sines and cosines of both axes",
@@ -82,7 +89,17 @@ def _say_learned(audit: ModelAudit) -> str:
 def _say_sinusoidal(audit: ModelAudit) -> str:
     values = audit.scheme_parameters
     held = f"in a table of {values['rows']:,} rows" if "rows" in values else "for any number of positions"
-    return f"Sinusoidal: {values['d']} columns by formula, {held}"
+    said = f"Sinusoidal: {values['d']} columns by formula, {held}"
+    encoding, told = audit.layers[0].encoding, audit.layers[0].configuration.is_told
+    return f"{said}; {_say_columns(encoding)}" if told and isinstance(encoding, Sinusoidal | Tensor2Tensor) else said
+
+
+def _say_columns(encoding: Sinusoidal | Tensor2Tensor) -> str:
+    """The order of sines and cosines, their wavelengths, and where they begin."""
+    waves = TURN / encoding.words()[0]
+    said = f"{_ORDERS[encoding.layout]}, wavelengths from {waves[0]:.2f} to {round(waves[-1]):,} positions"
+    said += f", the first position counted as {encoding.offset}" if encoding.offset else ""
+    return said + (f", all times {encoding.amplitude:.6g}" if encoding.amplitude != 1.0 else "")
 
 
 def _say_measured(audit: ModelAudit) -> str:

@@ -38,7 +38,6 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     'same'
     """
     from pe_spectra.cli.formula_sides import compare_formulas, find_formulas
-    from pe_spectra.models.stated.statement import UNTOLD
 
     formulas = find_formulas(
         named,
@@ -53,8 +52,8 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     sides = [read(text, name) for text, name in zip(named, ("A", "B"), strict=False)]
     if len(sides) == 2 and any(side.configuration is None and side.dump is None for side in sides):
         return _compare_tables(sides[0], sides[1], asked.check)
-    others = [one for one in sides if one.configuration and one.configuration.scheme not in ("rotary", *UNTOLD)]
-    if len(sides) == len(others) == 2:
+    stated = [one.configuration for one in sides if one.configuration is not None]
+    if len(sides) == 2 and sum(one.scheme != "rotary" and one.is_told for one in stated) == 2:
         return _compare_schemes(sides[0], sides[1], asked)
     setting, notes = _choose_setting(sides, asked)
     return _compare(sides, stacks, setting, notes)
@@ -75,7 +74,10 @@ def find_rotations(side: Side) -> Configuration:
     """
     configuration = _find_stated(side)
     if configuration.scheme != "rotary":
-        raise FileError(side.shown, f"has no rotary encoding, but {configuration.scheme}; diff compares rotations")
+        untold = "" if configuration.is_told else ", whose order of columns was not measured"
+        raise FileError(
+            side.shown, f"has no rotary encoding, but {configuration.scheme}{untold}; diff compares rotations"
+        )
     return configuration
 
 

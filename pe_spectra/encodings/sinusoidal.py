@@ -132,7 +132,8 @@ class Tensor2Tensor(Pairs, keeps_theorem=True):
     )
     source: ClassVar[str] = (
         "tensorflow/tensor2tensor, common_attention.py, get_timing_signal_1d; facebookresearch/fairseq, "
-        "sinusoidal_positional_embedding.py; openai/whisper, model.py, sinusoids"
+        "sinusoidal_positional_embedding.py; openai/whisper, model.py, sinusoids; cosines first: "
+        "huggingface/transformers 5.24.0, models/musicgen/modeling_musicgen.py"
     )
     pitfalls: ClassVar[str] = (
         "not the paper's frequencies: 25 % apart at d = 64, 3.5 % at d = 512; published code has min_timescale * where "
@@ -152,6 +153,10 @@ class Tensor2Tensor(Pairs, keeps_theorem=True):
         accepts=_TIMESCALE,
         meaning="last wavelength over 2 pi, in positions",
     )
+    layout: str = parameter(
+        accepts=Choice(members=("concatenated", "cosines-first")),
+        meaning="all sine columns first, or all cosine columns, as in MusicGen",
+    )
     offset: int = parameter(like=_OFFSET)
 
     @property
@@ -169,8 +174,9 @@ class Tensor2Tensor(Pairs, keeps_theorem=True):
         return compute_geometric_words(CONTEXT.divide(Decimal(1), least), ratio, count)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
-        """Put all sines first, and a column of zeros last where d is odd."""
-        return np.concatenate([sine, cosine, np.zeros((len(sine), self.d % 2))], axis=1)
+        """Put all sines first, or all cosines, and a column of zeros last where d is odd."""
+        halves = [sine, cosine] if self.layout == "concatenated" else [cosine, sine]
+        return np.concatenate([*halves, np.zeros((len(sine), self.d % 2))], axis=1)
 
 
 # The first frequency is d/L, a rational number: the theorem holds.

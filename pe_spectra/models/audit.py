@@ -23,7 +23,6 @@ from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
     SCHEMES,
-    UNTOLD,
     Configuration,
     LayerStatement,
     RotaryBlock,
@@ -216,11 +215,12 @@ class LayerAudit(Result):
     )
 
     @derived(
-        "The SPEC that names that encoding on the command line; null where there is none, or where classes differ.",
+        "The SPEC that names that encoding on the command line; null where none is known.",
         column=None,
     )
     def spec(self) -> str | None:
-        return None if self.encoding is None or self.encoding.name in UNTOLD else self.encoding.write_spec(brief=True)
+        known = self.encoding if self.configuration.is_told else None
+        return None if known is None else known.write_spec(brief=True)
 
     @derived("What was assumed when the file was read, each a sentence.", column=None)
     def notes(self) -> tuple[str, ...]:

@@ -37,12 +37,13 @@ _BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _NOTES = {
     "t5": ("the values of its buckets are in the weights, not here",),
     "swin": ("the values of its offsets are in the weights, not here",),
-    "sinusoidal": ("sines and cosines in turns are taken; how the model's class orders them was not measured",),
     "deberta": ("the vectors of its buckets are in the weights, not here",),
     "shaw": ("the vectors of its lags are in the weights, not here",),
     "detr-sine": ("the grid is that of the picture, which is not stated here; the default is taken",),
     "sincos2d": ("the grid is that of the picture, which is not stated here; the default is taken",),
 }
+#: What is assumed of a class whose sines and cosines follow no law that was found.
+_UNTOLD = ("sines and cosines in turns are taken; how the model's class orders them was not measured",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     configuration = read_configuration(config, path)
     name, values = find_formula(configuration)
     if name:
-        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()))
+        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()) if configuration.is_told else _UNTOLD)
     if configuration.scheme != "rotary":
         what = "a learned table, which is in its weights" if configuration.scheme == "learned" else configuration.scheme
         raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")

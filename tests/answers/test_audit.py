@@ -55,7 +55,10 @@ VERDICTS = {
     "bloom-560m.json": "ALiBi: 16 heads, slopes from 0.707107 to 0.00390625. Nothing wrong found.",
     "bert-base-uncased.json": "Learned: 512 rows for 512 positions. Nothing wrong found.",
     "roberta-base.json": "Learned: 514 rows, 2 of which are no positions, for 512 positions. Nothing wrong found.",
-    "opus-mt-en-de.json": "Sinusoidal: 512 columns by formula, in a table of 512 rows. Nothing wrong found.",
+    "opus-mt-en-de.json": (
+        "Sinusoidal: 512 columns by formula, in a table of 512 rows; all sines first, wavelengths from 6.28 to 60,611 "
+        "positions. Nothing wrong found."
+    ),
     "mamba-130m-hf.json": "No positional encoding: order is in the recurrence. Nothing wrong found.",
     "broken/unknown-rope-type.json": "Rotary, but no frequencies can be given. 1 error: the scaling is not known "
     "(unknown-scaling).",

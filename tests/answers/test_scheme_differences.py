@@ -81,12 +81,57 @@ def test_lengths_have_no_meaning_and_a_rotation_is_not_compared_with_what_is_non
     assert refuse("diff a.json b.json") == "a.json: has no rotary encoding, but t5; diff compares rotations"
 
 
-def test_two_sinusoids_of_classes_are_not_called_the_same(cli, tmp_path):
-    for model in ("marian", "m2m_100"):
-        (tmp_path / f"{model}.json").write_text(json.dumps({"model_type": model}), encoding="utf-8")
-    done = cli("diff marian.json m2m_100.json")
-    assert (done.code, done.out) == (2, "")
-    assert "marian.json: has no rotary encoding, but sinusoidal" in done.err
-    (layer,) = json.loads(cli("audit m2m_100.json --json").out)["models"][0]["layer_types"]
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        (
+            {"model_type": "videomae", "hidden_size": 64},
+            {"model_type": "autoformer", "d_model": 64},
+            "Different: layout is interleaved in A and concatenated in B, the order of their columns.",
+        ),
+        (
+            {"model_type": "m2m_100"},
+            {"model_type": "m2m_100", "pad_token_id": 0},
+            "Different: offset is 2 in A and 1 in B, the number of the first position.",
+        ),
+        (
+            {"model_type": "m2m_100"},
+            {"model_type": "musicgen_decoder"},
+            (
+                "Different: layout is concatenated in A and cosines-first in B, the order of their columns; "
+                "offset is 2 in A and 0 in B, the number of the first position."
+            ),
+        ),
+        (
+            {"model_type": "pegasus_x"},
+            {"model_type": "fsmt", "pad_token_id": 0, "d_model": 1024},
+            "Different: offset is 0 in A and 1 in B, the number of the first position.",
+        ),
+        (
+            {"model_type": "autoformer", "d_model": 512},
+            {"model_type": "pegasus_x", "d_model": 512},
+            (
+                "Different: encoding is sinusoidal in A and tensor2tensor in B, whose ladders of frequencies end "
+                "elsewhere."
+            ),
+        ),
+        (
+            {"model_type": "m2m_100"},
+            {"model_type": "nllb-moe"},
+            "The same: both have sinusoidal, tensor2tensor:d=1024,offset=2.",
+        ),
+    ],
+)
+def test_sinusoids_of_classes_differ_in_order_ladder_or_first_position(cli, write, a, b, said):
+    write(a=a, b=b)
+    assert read_json(cli("diff a.json b.json --json"))["verdict"]["text"] == said
+
+
+def test_a_sinusoid_that_was_not_measured_is_not_called_the_same(cli, refuse, write):
+    write(a={"model_type": "voxtral_encoder"}, b={"model_type": "pegasus_x"})
+    said = "a.json: has no rotary encoding, but sinusoidal, whose order of columns was not measured; "
+    assert refuse("diff a.json a.json") == refuse("diff a.json b.json") == said + "diff compares rotations"
+    (layer,) = json.loads(cli("audit a.json --json").out)["models"][0]["layer_types"]
     assert layer["spec"] is None
-    assert "how the model's class orders them was not measured" in cli("spectrum -e marian.json --no-figure").err
+    assert "how the model's class orders them was not measured" in cli("spectrum -e a.json --no-figure").err
+    assert "how the model's class" not in cli("spectrum -e b.json --no-figure").err

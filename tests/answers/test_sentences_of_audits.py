@@ -244,17 +244,23 @@ def say_rows(keys, asked, rows, unused=None, positions=None):
     return told == (real, apart, served)
 
 
+#: The classes of Marian and XGLM have all sines first.
+WAVES = rf"all sines first, wavelengths from 6.28 to ({NUMBER}) positions"
 UNTURNED = {
     rf"ALiBi: (\d+) heads?, slopes from ({NUMBER}) to ({NUMBER})": say_alibi,
     r"T5: (\d+) buckets, (\d+) heads?; distances from (\d+) on share one in an encoder, from (\d+) on in a "
     r"decoder": say_buckets,
     rf"Learned: ({NUMBER}) rows(?:, (\d+) of which are no positions,)? for ({NUMBER}) positions": say_rows,
-    r"Sinusoidal: (\d+) columns by formula, for any number of positions": lambda keys, _, d: (
-        (keys["model_type"], keys["d_model"]) == ("xglm", int(d))
+    rf"Sinusoidal: (\d+) columns by formula, for any number of positions; {WAVES}, the first position counted as 2": (
+        lambda keys, _, d, slowest: (
+            (keys["model_type"], keys["d_model"]) == ("xglm", int(d))
+            and int(slowest.replace(",", "")) == round(2 * math.pi * 10000)
+        )
     ),
-    rf"Sinusoidal: (\d+) columns by formula, in a table of ({NUMBER}) rows": lambda keys, _, d, rows: (
+    rf"Sinusoidal: (\d+) columns by formula, in a table of ({NUMBER}) rows; {WAVES}": lambda keys, _, d, rows, slow: (
         (int(d), int(rows.replace(",", ""))) == (keys["d_model"], keys["max_position_embeddings"])
         and keys["model_type"] == "marian"
+        and int(slow.replace(",", "")) == round(2 * math.pi * 10000 ** (2 * ((int(d) - 1) // 2) / int(d)))
     ),
     rf"Learned: ({NUMBER}) rows, 1 of which is no position, for (\d+) x (\d+) patches": (
         lambda keys, _, rows, high, wide: (

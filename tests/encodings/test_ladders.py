@@ -56,6 +56,8 @@ def test_tensor2tensor_as_its_code_has_it():
     assert_allclose(Tensor2Tensor(d=6).table(4)[3], row, rtol=0, atol=2e-16)
     assert_allclose(Tensor2Tensor(d=7).table(4)[3], [*row, 0.0], rtol=0, atol=2e-16)
     assert_allclose(Tensor2Tensor(d=6, offset=3).table(1)[0], row, rtol=0, atol=2e-16)
+    swapped = [*row[3:], *row[:3], 0.0]
+    assert_allclose(Tensor2Tensor(d=7, layout="cosines-first").table(4)[3], swapped, rtol=0, atol=2e-16)
 
 
 @pytest.mark.parametrize(("d", "least", "most"), [(4, 1.0, 1e4), (64, 1.0, 1e4), (33, 2.5, 700.0), (10, 50.0, 2.0)])

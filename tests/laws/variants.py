@@ -97,7 +97,13 @@ SCALINGS = {
 #: or its class has none, and `propose` says what is tried.
 VALUES = {
     "sinusoidal": {"d": (*ANY, 256), "rho": RHO, "layout": ("concatenated",), "offset": (1, 37), "scale": (0.125, 3.0)},
-    "tensor2tensor": {"d": ANY, "min_timescale": (0.5, 7.0), "max_timescale": (50.0, 1e9), "offset": (2,)},
+    "tensor2tensor": {
+        "d": ANY,
+        "min_timescale": (0.5, 7.0),
+        "max_timescale": (50.0, 1e9),
+        "layout": ("cosines-first",),
+        "offset": (2,),
+    },
     "tape": {"d": EVEN, "rho": RHO, "length": (5, 4096)},
     "learnable-sinusoid": {"values": (give([1.0, -0.25, 2.5]),), "d": EVEN, "start": ("decades",), "rho": RHO},
     "dft": {"d": (*ANY, 256)},
@@ -333,7 +339,7 @@ WITH = {
 #: Several parameters at once, by keyword, without what stands in SMALL.
 TOGETHER = {
     "sinusoidal": [{"d": 7, "rho": 5.0, "layout": "concatenated", "offset": 3, "scale": 0.5}, {"d": 5, "offset": 2}],
-    "tensor2tensor": [{"d": 7, "max_timescale": 100.0, "offset": 1}],
+    "tensor2tensor": [{"d": 7, "max_timescale": 100.0, "layout": "cosines-first", "offset": 1}],
     "fourier-features": [{"values": give([1.0, -3.0]), "coordinate": "symmetric", "length": 9}],
     "pixel-bands": [
         {"d": 6, "bands": "octave", "max_freq": 8.0, "length": 12},

@@ -282,7 +282,7 @@ def test_the_encoder_of_whisper_is_named():
     assert (finding.code, finding.level) == ("nested-config", "note")
     assert finding.message == (
         "the model has several parts; the decoder is what is audited, and the encoder has fixed sinusoids of its own "
-        "for 1,500 positions (max_source_positions)"
+        "for 1,500 positions (max_source_positions, tensor2tensor of width 384)"
     )
     assert finding.data == {"part": "decoder", "encoder_positions": 1500}
     assert found.configuration.values["rows"] == 448

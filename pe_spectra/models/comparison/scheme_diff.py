@@ -14,6 +14,17 @@ _VALUE: Mapping[str, object] = MappingProxyType({"type": ["number", "string", "n
 _EMPTY: Mapping[str, object] = MappingProxyType({"type": "array", "items": {"type": "null"}, "maxItems": 0})
 #: Schemes of which nothing is learned.
 _BY_FORMULA = ("alibi", "sinusoidal", "sine-2d", "none")
+#: Encodings that differ in where the ladder of their frequencies ends.
+_LADDERS = {"sinusoidal", "tensor2tensor"}
+#: What it is that differs, of sines and cosines.
+_MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "encoding": ", whose ladders of frequencies end elsewhere",
+        "layout": ", the order of their columns",
+        "offset": ", the number of the first position",
+        "scale": ", a factor on all entries",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +53,8 @@ def compare_schemes(a: Configuration, b: Configuration) -> tuple[SchemeDifferenc
     """
     one, other = (_describe(configuration) for configuration in (a, b))
     names = ["scheme"] if one["scheme"] != other["scheme"] else dict.fromkeys((*one, *other))
+    if one.get("encoding") != other.get("encoding"):  # which have parameters of their own
+        names = [name for name in names if name == "encoding" or (name in one and name in other)]
     return tuple(
         SchemeDifference(
             what=name, a=one.get(name), b=other.get(name), effect=_say(name, one.get(name), other.get(name))
@@ -73,4 +86,5 @@ def _describe(configuration: Configuration) -> dict[str, int | float | str]:
 
 def _say(name: str, a: object, b: object) -> str:
     written = ["not stated" if value is None else str(value) for value in (a, b)]
-    return f"{name.replace('_', ' ')} is {written[0]} in A and {written[1]} in B"
+    meaning = _MEANINGS.get(name, "") if name != "encoding" or {a, b} <= _LADDERS else ""
+    return f"{name.replace('_', ' ')} is {written[0]} in A and {written[1]} in B{meaning}"

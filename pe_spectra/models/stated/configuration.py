@@ -16,6 +16,7 @@ from typing import Any
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
+from pe_spectra.models.stated.class_sinusoids import read_sinusoid
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
@@ -110,7 +111,6 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     layers: tuple[LayerStatement, ...] = ()
     resized: tuple[str, ...] = ()
     values: Mapping[str, int | float | str] = {}
-    formula: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
@@ -119,7 +119,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     elif scheme in _READERS:
         values = _READERS[scheme](keys, known.model)
     elif own:
-        values, formula = own[0].sizes, own[0].made
+        values = own[0].sizes
     others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
     if others:
         _note_others(keys, known.model, scheme, others)
@@ -135,13 +135,25 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         length_key=lacking,
         layers=layers,
         values=values,
-        formula=formula if "name" in formula else {},
+        formula={} if scheme == "rotary" else _find_made(keys, known.model, scheme, values, own),
         dtype=dtype,
         query_scale=query_scale,
         resized=resized,
         dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
         findings=tuple(keys.findings),
     )
+
+
+def _find_made(
+    keys: Keys, model: str, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
+) -> Mapping[str, int | float | str]:
+    """The encoding of the catalogue that a class was measured to have; empty without one."""
+    found = next((one for one in own if one.name == scheme), None)
+    if scheme == "sinusoidal":
+        table = find_table(model)
+        at = table.at if table is not None else "" if found is None else found.at
+        return read_sinusoid(keys, model, at, values["d"])
+    return found.made if found is not None and "name" in found.made else {}
 
 
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
+from pe_spectra.models.stated.class_sinusoids import read_sinusoid
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import read_measured, split_names
 from pe_spectra.models.stated.position_schemes import read_size
@@ -241,8 +242,10 @@ def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
         return
     positions = keys.find_integer(*others[0].keys) or others[0].default
     what = "fixed sinusoids" if others[0].fixed else "a learned table"
+    made = read_sinusoid(keys, model, others[0].at, _read_width(keys, others[0], model)) if others[0].fixed else {}
+    named = f", {made['name']} of width {made['d']:,}" if made else ""
     message = (
         f"the model has several parts; the decoder is what is audited, and the encoder has {what} of its own for "
-        f"{positions:,} positions ({others[0].keys[0]})"
+        f"{positions:,} positions ({others[0].keys[0]}{named})"
     )
     keys.report(NESTED_CONFIG, message, part="decoder", encoder_positions=positions)

@@ -38,9 +38,6 @@ _MeasuredName = Literal[
 SchemeName = _StatedName | _MeasuredName
 MEASURED_SCHEMES: tuple[SchemeName, ...] = get_args(_MeasuredName)
 SCHEMES: tuple[SchemeName, ...] = tuple(dict.fromkeys((*get_args(_StatedName), *MEASURED_SCHEMES)))
-#: Schemes of which the kind alone is told: in which order a class has sines and cosines, and where its ladder of
-#: frequencies ends, differs from class to class, and was not measured.
-UNTOLD = ("sinusoidal",)
 #: The numbers of schemes without a rotation, each with the least that it may be and what it is.
 SIZES: Mapping[str, tuple[int, str]] = {
     "heads": (1, "Number of heads."),
@@ -209,6 +206,11 @@ class Configuration:
     parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions
     #: reads the same file as the classes of another release do; None where no class reads it
     read_by: Callable[[str], Configuration] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether more than the kind of a scheme is known: orders and ladders of sinusoids differ between classes."""
+        return self.scheme != "sinusoidal" or bool(self.formula)
 
     def name_layer(self, layer: LayerStatement) -> str:
         """Name a type of its layers; of a part beside the one that reads text, with the key of that part.

@@ -1,0 +1,155 @@
+"""Sines and cosines that classes add, against rows of their real modules at several widths, paddings and bases."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from pe_spectra import find_encoding
+from pe_spectra.answers.audit_words import judge_audits
+from pe_spectra.errors import FileError
+from pe_spectra.models.scheme import read_scheme
+from pe_spectra.models.stated.class_sinusoids import read_sinusoid
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.statement import NEWEST
+from pe_spectra.sources import read_encoding
+from tests.models.configurations import audit, read
+from tests.places import TESTS
+
+FROZEN = TESTS / "reference" / "transformers" / f"sinusoids-{NEWEST}.json.gz"
+CASES = [
+    (*name.split(), keys, *real)
+    for name, cases in json.loads(gzip.decompress(FROZEN.read_bytes())).items()
+    for keys, *real in cases
+]
+TYPES = load_table(f"{NEWEST}-sinusoids")["types"]
+#: Classes whose sinusoids are audited and follow no law.
+UNTOLD = {
+    "audioflamingo3_encoder": "its class starts from random numbers",
+    "moss_transcribe_diarize_audio": "its class starts from random numbers",
+    "qwen2_audio_encoder": "its class starts from random numbers",
+    "voxtral_encoder": "its class starts from random numbers",
+    "patchtst": "it follows no law that is known here",
+}
+
+
+def make(made):
+    cls = find_encoding(made["name"])
+    return cls(**{p.keyword: made[p.name] for p in cls.accepts if p.name in made})
+
+
+def measure_misses(made, places, columns, rows):
+    """How far the rows of an encoding are from those of a module, over what angles in float32 leave."""
+    size, offset = made.get("scale", 1.0), made["offset"]
+    allowed = size * (1e-6 + 3e-7 * np.maximum(np.array(places) + offset - 2, 0))
+    return (np.abs(make(made).table(np.array(places))[:, columns] - np.array(rows)).max(axis=1) / allowed).max()
+
+
+def test_many_classes_widths_and_paddings_were_run():
+    assert len(CASES) > 150
+    assert len({case[0] for case in CASES}) > 25
+    assert {case[3] for case in CASES} > {48, 51, 130}
+
+
+@pytest.mark.parametrize(("model", "at"), [(model, at) for model in TYPES for at in TYPES[model]])
+def test_every_law_is_what_the_real_module_computes(model, at):
+    for *_, keys, d, places, columns, rows in (case for case in CASES if case[:2] == (model, at)):
+        made = read_sinusoid(Keys(keys, "config.json"), model, at, d)
+        assert not made or measure_misses(made, places, columns, rows) <= 1, keys
+
+
+def test_the_law_is_told_but_for_keys_that_break_it():
+    """All rows are 0 where a mask is taken for padding, one where positions pass it; a base is multiplied by a key."""
+    broken = [
+        (model, keys)
+        for model, at, keys, d, *_ in CASES
+        if "name" in TYPES[model][at] and not read_sinusoid(Keys(keys, "config.json"), model, at, d)
+    ]
+    assert broken == [
+        ("speech_to_text", {"pad_token_id": 0}),
+        ("speecht5", {"pad_token_id": 0}),
+        ("timesfm", {"min_timescale": 2}),
+        *(("xglm", {"pad_token_id": pad}) for pad in (2, 3, 5)),
+    ]
+    for model, at, keys, d, places, columns, rows in CASES:
+        if not read_sinusoid(Keys(keys, "config.json"), model, at, d) and "name" in TYPES[model][at]:
+            plain = read_sinusoid(Keys({}, "config.json"), model, at, d)
+            assert measure_misses(plain, places, columns, rows) > 100
+            assert np.any(rows) == ("unless" not in TYPES[model][at])
+
+
+def test_what_follows_no_law_has_its_reason_and_no_spec():
+    untold = {model: law["unknown"] for model, laws in TYPES.items() for law in laws.values() if "unknown" in law}
+    assert untold == UNTOLD | {"ibert": "it could not be run"}  # whose scheme is learned
+    for model in UNTOLD:
+        found = read({"model_type": model})
+        assert (found.scheme, found.is_told) == ("sinusoidal", False)
+        assert audit({"model_type": model}).layers[0].spec is None
+        assert "was not measured" in read_scheme({"model_type": model}, "config.json").notes[0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "spec", "said"),
+    [
+        (
+            {"model_type": "marian", "d_model": 512},
+            "sinusoidal:d=512,layout=concatenated",
+            "all sines first, wavelengths from 6.28 to 60,611 positions.",
+        ),
+        (
+            {"model_type": "m2m_100"},
+            "tensor2tensor:d=1024,offset=2",
+            "all sines first, wavelengths from 6.28 to 62,832 positions, the first position counted as 2.",
+        ),
+        ({"model_type": "m2m_100", "pad_token_id": 0}, "tensor2tensor:d=1024,offset=1", "counted as 1."),
+        ({"model_type": "fsmt", "d_model": 1024}, "tensor2tensor:d=1024,offset=2", "for any number of positions;"),
+        ({"model_type": "xglm"}, "tensor2tensor:d=1024,offset=2", "counted as 2."),
+        ({"model_type": "xglm", "pad_token_id": 4}, None, "for any number of positions."),
+        ({"model_type": "speecht5"}, "tensor2tensor:d=768,offset=2", "counted as 2."),
+        ({"model_type": "pegasus"}, "sinusoidal:d=1024,layout=concatenated", "in a table of 1,024 rows; all sines"),
+        ({"model_type": "pegasus_x"}, "tensor2tensor:d=1024", "all sines first, wavelengths"),
+        ({"model_type": "autoformer"}, "sinusoidal:d=64,layout=concatenated", "all sines first, wavelengths"),
+        ({"model_type": "musicgen_decoder"}, "tensor2tensor:d=1024,layout=cosines-first", "all cosines first"),
+        (
+            {"model_type": "canary_decoder"},
+            "sinusoidal:d=1024,layout=concatenated,scale=0.03125",
+            "wavelengths from 6.28 to 61,712 positions, all times 0.03125.",
+        ),
+        (
+            {"model_type": "timesfm", "use_positional_embedding": True, "max_timescale": 500},
+            "tensor2tensor:d=1280,max_timescale=500",
+            "to 3,142 positions.",
+        ),
+        ({"model_type": "timesfm", "use_positional_embedding": True, "min_timescale": 3}, None, "any number of"),
+        ({"model_type": "videomae"}, "sinusoidal:d=768", "sines and cosines in turns, wavelengths"),
+        ({"model_type": "fun_asr_nano_encoder"}, "tensor2tensor:d=560,offset=1", "counted as 1."),
+        ({"model_type": "seamless_m4t", "pad_token_id": 3}, "tensor2tensor:d=1024,offset=2", "counted as 2."),
+    ],
+)
+def test_what_is_said_and_how_it_is_named_again(keys, spec, said):
+    found = audit(keys)
+    layer = found.layers[0]
+    assert layer.spec == spec
+    assert said in judge_audits([found]).text
+    if spec is not None:
+        assert read_encoding(spec) == layer.encoding
+        scheme = read_scheme(keys, "config.json")
+        assert scheme.notes == ()
+        assert make({"name": scheme.name, **scheme.values}) == layer.encoding
+
+
+def test_the_encoder_s_sinusoids_are_named_beside_a_learned_decoder():
+    (finding,) = [
+        one for one in audit({"model_type": "whisper", "d_model": 512}).findings if one.code == "nested-config"
+    ]
+    assert "fixed sinusoids of its own" in finding.message
+    assert "tensor2tensor of width 512" in finding.message
+
+
+def test_keys_that_a_law_follows_are_checked():
+    with pytest.raises(FileError, match=r"pad_token_id .* an integer from 0"):
+        audit({"model_type": "m2m_100", "pad_token_id": -1})
+    with pytest.raises(FileError, match=r"max_timescale .*a number above 0"):
+        audit({"model_type": "timesfm", "use_positional_embedding": True, "max_timescale": "far"})

@@ -79,6 +79,12 @@ def list_inputs(config, width):
     both = {"input_ids": words, "decoder_input_ids": words}
     yield both
     yield {"input_ids": words}
+    if hasattr(config, "num_codebooks"):
+        yield {"input_ids": torch.full((config.num_codebooks, LENGTH), 41)}
+    if hasattr(config, "lags_sequence"):
+        long = config.context_length + max(config.lags_sequence)
+        past = {"past_values": torch.rand(1, long), "past_observed_mask": torch.ones(1, long)}
+        yield {**past, "past_time_features": torch.zeros(1, long, config.num_time_features)}
     yield {"decoder_input_ids": words, "encoder_outputs": (torch.zeros(1, LENGTH, width),)}
     for shape in ((1, mel, 3000), (1, 3000, mel)):
         yield {"input_features": torch.zeros(shape), "decoder_input_ids": words}

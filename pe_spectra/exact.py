@@ -31,6 +31,8 @@ CONTEXT = Context(
 )
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 TWO_PI = CONTEXT.multiply(Decimal(2), PI)
+#: What pairs of doubles need in half the time; over the at most 2**10 steps that make one, 40 digits are left.
+_OF_PAIRS = Context(prec=44)
 #: Entries that are worked on at a time, so that they stay in cache.
 _BLOCK = 1 << 13
 #: Entries of a table of cosines that is held at a time.
@@ -44,11 +46,10 @@ def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
     >>> to_words(Decimal("0.1"), 2)
     (0.1, -5.551115123125783e-18)
     """
-    words = []
-    for _ in range(count):
-        word = float(value)
-        words.append(word)
-        value = CONTEXT.subtract(value, Decimal.from_float(word))
+    words = [float(value)]
+    for _ in range(count - 1):
+        value = CONTEXT.subtract(value, Decimal.from_float(words[-1]))
+        words.append(float(value))
     return tuple(words)
 
 
@@ -140,14 +141,14 @@ def list_powers(ratio: Decimal, count: int, first: Decimal = Decimal(1)) -> list
     return list(islice(accumulate(repeat(ratio), CONTEXT.multiply, initial=first), count))
 
 
-def compute_ratio(base: float | Decimal, width: int) -> Decimal:
-    """Return base**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits.
+def compute_ratio(base: float | Decimal, width: int, context: Context = CONTEXT) -> Decimal:
+    """Return base**(-2/width), the ratio of the ladder of Eq. (3), to the digits of a context: 60.
 
     >>> compute_ratio(10000.0, 4)
     Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
     """
     exactly = base if isinstance(base, Decimal) else Decimal.from_float(base)
-    return CONTEXT.power(exactly, CONTEXT.divide(Decimal(-2), Decimal(width)))
+    return context.power(exactly, CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
 @lru_cache(maxsize=8)
@@ -163,7 +164,7 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
-    ratio = compute_ratio(base, width)
+    ratio = compute_ratio(base, width, _OF_PAIRS)
     *fine_powers, stride = list_powers(ratio, step + 1)
     fine = stack_words(fine_powers, 2)
     coarse = stack_words(list_powers(stride, -(-count // step)), 2)

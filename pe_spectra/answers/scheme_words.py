@@ -91,7 +91,9 @@ def _say_sinusoidal(audit: ModelAudit) -> str:
     held = f"in a table of {values['rows']:,} rows" if "rows" in values else "for any number of positions"
     said = f"Sinusoidal: {values['d']} columns by formula, {held}"
     encoding, told = audit.layers[0].encoding, audit.layers[0].configuration.is_told
-    return f"{said}; {_say_columns(encoding)}" if told and isinstance(encoding, Sinusoidal | Tensor2Tensor) else said
+    if told and isinstance(encoding, Sinusoidal | Tensor2Tensor):
+        return f"{said}; {_say_columns(encoding)}"
+    return f"{said}; how its class orders them was not measured"
 
 
 def _say_columns(encoding: Sinusoidal | Tensor2Tensor) -> str:

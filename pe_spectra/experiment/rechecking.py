@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from statistics import NormalDist
 from typing import Any
 
@@ -24,6 +25,7 @@ from pe_spectra.experiment.design import FULL, Design, Trial
 from pe_spectra.experiment.runs import Runs
 from pe_spectra.experiment.streams import draw_encoding_seed
 from pe_spectra.experiment.trial import TrialResult
+from pe_spectra.sources import build_encodings
 from pe_spectra.study.lines import Group
 from pe_spectra.study.statistics import CONFIDENCE, EXACT_PAIRS, RESAMPLES, SEED, compute_sign_flip_p, draw_orders
 from pe_spectra.vocabulary import NORMS
@@ -83,6 +85,15 @@ def check_lines(runs: Runs, design: Design) -> list[Recheck]:
     ]
 
 
+@cache
+def _complete(spec: str) -> str:
+    """A SPEC with the parameters that its encoding has had since it was written, at their defaults."""
+    try:
+        return build_encodings([spec], {}, "spec")[0].spec if spec else spec
+    except InputError:  # of a line that was changed
+        return spec
+
+
 def _list_expected(one: TrialResult, design: Design) -> Iterator[tuple[str, Any, Any]]:
     """Each number that follows from others: its name, what the line has, what follows."""
     arm = build_arm(
@@ -93,7 +104,7 @@ def _list_expected(one: TrialResult, design: Design) -> Iterator[tuple[str, Any,
         norm=one.norm,
         seed=draw_encoding_seed(one.seed),
     )
-    yield "spec", one.spec, arm.spec
+    yield "spec", _complete(one.spec), arm.spec
     yield "entry", one.entry, arm.entry
     yield "rms_norm", one.rms_norm, arm.rms_norm
     yield "rate", one.rate, design.rates[one.validation.index(max(one.validation))]

@@ -85,15 +85,6 @@ def check_lines(runs: Runs, design: Design) -> list[Recheck]:
     ]
 
 
-@cache
-def _complete(spec: str) -> str:
-    """A SPEC with the parameters that its encoding has had since it was written, at their defaults."""
-    try:
-        return build_encodings([spec], {}, "spec")[0].spec if spec else spec
-    except InputError:  # of a line that was changed
-        return spec
-
-
 def _list_expected(one: TrialResult, design: Design) -> Iterator[tuple[str, Any, Any]]:
     """Each number that follows from others: its name, what the line has, what follows."""
     arm = build_arm(
@@ -116,6 +107,15 @@ def _list_expected(one: TrialResult, design: Design) -> Iterator[tuple[str, Any,
     yield "accuracy", one.accuracy, (found + negatives - wrong) / design.test
     yield "precision", one.precision, found / (found + wrong) if found + wrong else None
     yield "f1", one.f1, 2 * found / (positives + found + wrong)
+
+
+@cache
+def _complete(spec: str) -> str:
+    """A SPEC with the parameters that its encoding has had since it was written, at their defaults."""
+    try:
+        return build_encodings([spec], {}, "spec")[0].spec if spec else spec
+    except InputError:  # of a line that was changed
+        return spec
 
 
 def _agree(there: Any, again: Any) -> bool:

@@ -38,6 +38,7 @@ _MODULES = (
     "detections",
     "experiments",
     "sweeps",
+    "benches",
 )
 
 _FIGURE: Schema = {

@@ -9,8 +9,6 @@ from typing import NamedTuple
 DATA = "format json output full"
 #: Words that several commands share as their first.
 FAMILIES: Mapping[str, str] = {"experiment": "Does an encoding matter to a network that learns?"}
-#: What writes a file that grows, beside the families.
-GROWING = ("sweep",)
 
 
 class Declaration(NamedTuple):
@@ -23,6 +21,8 @@ class Declaration(NamedTuple):
     examples : command lines that `--help` shows; the tests run them.
     data : the options for data that it has. figure : where it draws unless told otherwise; None for
         one that never does.
+    repeats : whether the same line gives the same answer again, as tests of all commands ask: not one that goes on
+        with its file, nor one that measures time.
     """
 
     summary: str
@@ -31,6 +31,7 @@ class Declaration(NamedTuple):
     takes: str = ""
     data: str = DATA
     figure: str | None = None
+    repeats: bool = True
 
 
 COMMANDS: Mapping[str, Declaration] = {
@@ -204,5 +205,12 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra sweep count-low-bin --grid d=64,128,256 --grid rho=100:1000:100 --output sweep.csv",
             "pe-spectra sweep faithfulness dft:d=64 sinusoidal:d=64 --grid length=16:64:16 --output sweep.csv",
         ),
+        repeats=False,
+    ),
+    "bench": Declaration(
+        summary="How fast this package is here beside other ways to the same numbers: ratios with their targets.",
+        module="benching",
+        examples=("pe-spectra bench", "pe-spectra bench --json --output bench.json"),
+        repeats=False,
     ),
 }

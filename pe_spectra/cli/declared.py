@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_install_completion_arguments
 
 from pe_spectra.cli.about import NAME, TEXTS, print_text
-from pe_spectra.cli.commands import COMMANDS, FAMILIES, GROWING
+from pe_spectra.cli.commands import COMMANDS, FAMILIES
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -269,9 +269,9 @@ class Commands(Mapping[str, DeclaredCommand]):
         self._family = family
 
     def __iter__(self) -> Iterator[str]:
-        for name in COMMANDS:
+        for name, declared in COMMANDS.items():
             family, _, last = name.rpartition(" ")
-            if family == self._family and name not in GROWING:
+            if family == self._family and declared.repeats:
                 yield last
 
     def __len__(self) -> int:
@@ -291,10 +291,10 @@ def _make_family(name: str) -> PaperGroup:
 
 _make_command = cache(DeclaredCommand)
 _FIRST = Commands()
-#: What else the first word may be, a family of commands or one that fills a file: what makes it.
+#: What else the first word may be, a family of commands or one whose answer does not repeat: what makes it.
 OTHERS: Mapping[str, Callable[[], Any]] = {
     **{name: partial(_make_family, name) for name in FAMILIES},
-    **{name: partial(_make_command, name) for name in GROWING},
+    **{name: partial(_make_command, name) for name, declared in COMMANDS.items() if not declared.repeats},
 }
 
 

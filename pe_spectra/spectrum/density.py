@@ -124,7 +124,14 @@ def _spectrum_on_lattice(encoding: OnLattice, n: int) -> Spectrum:
     )
 
 
-def _sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
+def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
+    """Sum the kernels of all frequencies at the n // 2 + 1 points of the lattice, before Eq. (15) divides by their sum.
+
+    >>> from pe_spectra import Dft
+    >>> sums = sum_kernels(Dft(d=8).frequencies(), 8, 4.0, "none")
+    >>> (np.exp(sums.exponent) * sums.factor).round(2).tolist()
+    [3.41, 3.71, 3.82, 3.71, 3.41]
+    """
     # ascending already where the frequencies are a ladder, so that nothing is copied to sort it
     step = -1 if frequencies.values[0] > frequencies.values[-1] else 1
     u, u_low = _to_bins(frequencies.values[::step], frequencies.low[::step], n, bandwidth)
@@ -183,10 +190,10 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
 
 
 def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> Spectrum:
-    weights, log_weights = _divide_by_sum(_sum_kernels(frequencies, n, bandwidth, boundary))
+    weights, log_weights = _divide_by_sum(sum_kernels(frequencies, n, bandwidth, boundary))
     finest = None
     if needs_finest(weights, boundary):
-        finest = Finest(FINEST, lambda: _divide_by_sum(_sum_kernels(frequencies, n, FINEST, "reflect"))[0])
+        finest = Finest(FINEST, lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0])
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(

@@ -32,6 +32,7 @@ LAWS = {
     "experiment": "answers/test_sentences_of_runs.py::test_what_is_said_of_sweeps_and_trials_is_true",
     "experiment-check": "answers/test_sentences_of_runs.py::test_what_is_said_of_results_looked_at_again_is_true",
     "detection": "answers/test_sentences_of_runs.py::test_what_is_said_of_a_data_set_is_true",
+    "bench": "answers/test_benches.py::test_what_is_said_of_ratios_is_what_the_rows_have",
     "learning": "answers/test_sentences_of_runs.py::test_what_is_said_of_an_experiment_is_true",
 }
 

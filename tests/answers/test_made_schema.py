@@ -26,6 +26,7 @@ SINCE = {
     "against-body",
     "scheme-diff-body",
     "stacks-body",
+    "bench-body",
 }
 NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]
 

@@ -19,17 +19,18 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pe_spectra.benchmarks.measuring import PROGRAM, Ratios, compare_programs
+from pe_spectra.benchmarks.start_ratios import SPECTRUM, TYPER
 from pe_spectra.cli.commands import COMMANDS
-from tests.benchmarks.measuring import PROGRAM, Measured, compare_commands, compare_loading
+from tests.benchmarks.measuring import compare_loading
 
-_TYPER = ["-c", "import typer"]
 _BARE = ["-c", "pass"]
 _NUMPY = ["-c", "import numpy"]
-#: What train networks, which takes an extra, and what draws all figures, which is S3 many times over.
-_LONG = ("experiment run", "experiment check", "experiment data", "figures")
+#: What train networks, which takes an extra, what draws all figures, which is S3 many times over, and what measures.
+_LONG = ("experiment run", "experiment check", "experiment data", "figures", "bench")
 #: Instead of the first example in its help, where that reads files which are not here.
 _INSTEAD = {
     "diff": "diff config.json --stack transformers-5,vllm",
@@ -70,43 +71,31 @@ _MODEL = {
 }
 
 
-def measure_help() -> Measured:
-    return compare_commands([*PROGRAM, "--help"], _TYPER)
+def measure_spectrum_from_bare() -> Ratios | str:
+    return compare_programs(SPECTRUM, _BARE)
 
 
-def measure_version() -> Measured:
-    return compare_commands([*PROGRAM, "--version"], _TYPER)
-
-
-def measure_spectrum() -> Measured:
-    return compare_commands([*PROGRAM, "spectrum", "--json", "--no-figure"], _TYPER)
-
-
-def measure_spectrum_from_bare() -> Measured:
-    return compare_commands([*PROGRAM, "spectrum", "--json", "--no-figure"], _BARE)
-
-
-def measure_part(what: str) -> Measured:
+def measure_part(what: str) -> Ratios | str:
     modules = dict(zip(PARTS, _PART_MODULES, strict=True))[what]
-    return compare_commands(["-c", _AT_ONCE.format(modules)], _TYPER)
+    return compare_programs(["-c", _AT_ONCE.format(modules)], TYPER)
 
 
-def measure_figure() -> Measured:
-    return _measure_figure(lambda _: _TYPER)
+def measure_figure() -> Ratios | str:
+    return _measure_figure(lambda _: TYPER)
 
 
-def measure_figure_over_bare() -> Measured:
+def measure_figure_over_bare() -> Ratios | str:
     return _measure_figure(lambda folder: ["-c", _PANELS, str(folder / "bare.png")])
 
 
-def _measure_figure(refer: Callable[[Path], list[str]]) -> Measured:
+def _measure_figure(refer: Callable[[Path], Sequence[str]]) -> Ratios | str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [*PROGRAM, "spectrum", "--json", "--figure", str(folder / "figure.png")]
-        return compare_commands(command, refer(folder), rounds=5)
+        return compare_programs(command, refer(folder), rounds=5)
 
 
-def measure_loading(name: str) -> Measured:
+def measure_loading(name: str) -> Ratios:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "config.json").write_text(json.dumps(_MODEL), encoding="utf-8")
         return compare_loading(shlex.split(LINES[name]), _NUMPY, Path(folder))

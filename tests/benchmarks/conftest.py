@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.measuring import Measured
-from tests.benchmarks.table import Row
+from pe_spectra.benchmarks import RatioRow, Ratios
 
 _PACKAGES = ("pe-spectra", "numpy", "scipy", "matplotlib", "typer", "scikit-learn", "KDEpy")
-_RESULTS = pytest.StashKey[list[tuple[Row, Measured | str]]]()
+_RESULTS = pytest.StashKey[list[tuple[RatioRow, Ratios | str]]]()
 
 
 @pytest.fixture
-def results(request: pytest.FixtureRequest) -> list[tuple[Row, Measured | str]]:
+def results(request: pytest.FixtureRequest) -> list[tuple[RatioRow, Ratios | str]]:
     """What was measured so far: a row and its ratios, or why there are none."""
     return request.config.stash.setdefault(_RESULTS, [])
 
@@ -45,17 +44,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     write(f"wrote {path}")
 
 
-def _format(row: Row, measured: Measured | str, quick: bool) -> str:
+def _format(row: RatioRow, measured: Ratios | str, quick: bool) -> str:
     target = f"{'<=' if row.at_most else '>='} {row.target:.4g}"
     if isinstance(measured, str):
-        return f"{row.name:4} {row.what:64} {target:>10} {'':32}  {measured}"
+        return f"{row.name:4} {row.title:64} {target:>10} {'':32}  {measured}"
     state = "reached" if row.is_reached(measured.median) else "missed"
     numbers = " ".join(f"{value:10.4g}" for value in (measured.median, measured.low, measured.high))
     held = f" (fails beyond {row.margin:g} times)" if quick else " (gate)" if row.gate else ""
-    return f"{row.name:4} {row.what:64} {target:>10} {numbers}  {state}{held}"
+    return f"{row.name:4} {row.title:64} {target:>10} {numbers}  {state}{held}"
 
 
-def _describe(found: list[tuple[Row, Measured | str]]) -> dict[str, object]:
+def _describe(found: list[tuple[RatioRow, Ratios | str]]) -> dict[str, object]:
     return {
         "python": sys.version,
         "platform": platform.platform(),
@@ -65,7 +64,7 @@ def _describe(found: list[tuple[Row, Measured | str]]) -> dict[str, object]:
         "rows": [
             {
                 "name": row.name,
-                "what": row.what,
+                "what": row.title,
                 "target": row.target,
                 "at_most": row.at_most,
                 "gate": row.gate,

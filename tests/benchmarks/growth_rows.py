@@ -8,46 +8,46 @@ from collections.abc import Callable
 import numpy as np
 
 from pe_spectra import Sinusoidal, compute_spectrum, reconstruct
+from pe_spectra.benchmarks.measuring import Ratios, compare_calls
+from pe_spectra.benchmarks.table_ratios import prepare_table
 from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.pair_lags import find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words
 from pe_spectra.spectrum import compute_gram_kernel
-from tests.benchmarks.gram_rows import prepare
-from tests.benchmarks.measuring import Measured, compare
 from tests.benchmarks.precision_rows import count_distinct
 
 
-def measure_growth(call: Callable[[int], object], small: int, large: int) -> Measured:
+def measure_growth(call: Callable[[int], object], small: int, large: int) -> Ratios:
     """The exponent p for which the time of `large` is that of `small` times (large/small)^p."""
-    ratios = compare(lambda: call(large), lambda: call(small), rounds=3).ratios
-    return Measured(ratios=tuple(math.log(ratio, large / small) for ratio in ratios))
+    ratios = compare_calls(lambda: call(large), lambda: call(small), rounds=3).ratios
+    return Ratios(ratios=tuple(math.log(ratio, large / small) for ratio in ratios))
 
 
-def measure_reconstruction() -> Measured:
+def measure_reconstruction() -> Ratios:
     spectra = {d: compute_spectrum(Sinusoidal(d=d)) for d in (1 << 14, 1 << 19)}
     drawn = {d: np.random.default_rng(d).normal(size=d) for d in spectra}
     return measure_growth(lambda d: reconstruct(drawn[d], spectra[d]), *spectra)
 
 
-def measure_separation() -> Measured:
+def measure_separation() -> Ratios:
     words = find_pair_words(Sinusoidal(d=512))
     if words is None:
         raise RuntimeError("a ladder has a separation")
     return measure_growth(lambda length: find_closest_lag(words, length), 1 << 15, 1 << 20)
 
 
-def measure_closest_pair() -> Measured:
-    return measure_growth(lambda rows: find_closest_pair(prepare(8192, 128)[:rows]), 1024, 8192)
+def measure_closest_pair() -> Ratios:
+    return measure_growth(lambda rows: find_closest_pair(prepare_table(8192, 128)[:rows]), 1024, 8192)
 
 
-def measure_equal_rows() -> Measured:
-    return measure_growth(lambda rows: number_equal_rows(prepare(65536, 384)[:rows]), 4096, 65536)
+def measure_equal_rows() -> Ratios:
+    return measure_growth(lambda rows: number_equal_rows(prepare_table(65536, 384)[:rows]), 4096, 65536)
 
 
-def measure_diagonals() -> Measured:
-    return measure_growth(lambda rows: compute_gram_kernel(prepare(65536, 384)[:rows]), 4096, 65536)
+def measure_diagonals() -> Ratios:
+    return measure_growth(lambda rows: compute_gram_kernel(prepare_table(65536, 384)[:rows]), 4096, 65536)
 
 
-def measure_narrow_rows() -> Measured:
+def measure_narrow_rows() -> Ratios:
     return measure_growth(count_distinct, 1 << 12, 1 << 16)

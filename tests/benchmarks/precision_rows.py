@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from pe_spectra import Sinusoidal
+from pe_spectra.benchmarks.measuring import Ratios, compare_calls
 from pe_spectra.encodings.equal_rows import choose_columns
 from pe_spectra.precision.staircase import measure_precision
-from tests.benchmarks.measuring import Measured, compare, trace_peak
+from tests.benchmarks.measuring import trace_peak
 
 _D, _LENGTH = 256, 1_000_000
 #: Rows of one block of the references, which hold no more of a table than the candidate does.
@@ -77,22 +78,22 @@ def _round(values: np.ndarray) -> np.ndarray:
     return raised.view(np.float32)
 
 
-def measure_parts() -> Measured:
+def measure_parts() -> Ratios:
     some = _LENGTH // 8
-    return compare(lambda: do_parts(some), lambda: _evaluate(some), rounds=3)
+    return compare_calls(lambda: do_parts(some), lambda: _evaluate(some), rounds=3)
 
 
-def measure_narrow(dtype: str) -> Measured:
+def measure_narrow(dtype: str) -> Ratios:
     """Both on an eighth of the positions: each takes time in proportion."""
     some = _LENGTH // 8
-    return compare(lambda: count_distinct(some, dtype), lambda: _evaluate(some), rounds=3)
+    return compare_calls(lambda: count_distinct(some, dtype), lambda: _evaluate(some), rounds=3)
 
 
-def measure_unique() -> Measured:
+def measure_unique() -> Ratios:
     """Against NumPy's distinct rows of the same table in float16, which it must hold whole."""
     table = Sinusoidal(d=_D).table(_SOME).astype(np.float16)
-    return compare(lambda: np.unique(table, axis=0), lambda: count_distinct(_SOME, "float16"), rounds=3)
+    return compare_calls(lambda: np.unique(table, axis=0), lambda: count_distinct(_SOME, "float16"), rounds=3)
 
 
-def measure_peak() -> Measured:
+def measure_peak() -> Ratios:
     return trace_peak(lambda: count_distinct(_LENGTH))

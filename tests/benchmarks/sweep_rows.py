@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from tests.benchmarks.measuring import Measured, compare_commands
+from pe_spectra.benchmarks.measuring import Ratios, compare_programs
 
 #: Points of the sweep; at fifty times the points of a shell loop in the same time it costs so many processes over 50.
 POINTS = 1000
@@ -52,26 +52,26 @@ cli.run_process()
 """
 
 
-def measure_sweep() -> Measured:
+def measure_sweep() -> Ratios | str:
     with tempfile.TemporaryDirectory() as folder:
         sweep = ["-c", _SWEEP, folder, "sweep", "count-low-bin", *_GRID.split()]
-        return compare_commands(sweep, ["-m", "pe_spectra", "count-low-bin", "--d", "64", "--format", "csv"], rounds=5)
+        return compare_programs(sweep, ["-m", "pe_spectra", "count-low-bin", "--d", "64", "--format", "csv"], rounds=5)
 
 
-def measure_gain(command: str, rounds: int = 3) -> Measured:
+def measure_gain(command: str, rounds: int = 3) -> Ratios:
     """Processor time with one worker over that of the busiest process with two, each the least of some rounds.
 
     Other programs on the machine can only add to a processor time, so the least is nearest to what the sweep needs.
     """
     found = [(max(_sweep(command, 1)), max(_sweep(command, 2))) for _ in range(rounds)]
     alone, busiest = map(min, zip(*found, strict=True))
-    return Measured(ratios=(alone / busiest,))
+    return Ratios(ratios=(alone / busiest,))
 
 
-def measure_parent() -> Measured:
+def measure_parent() -> Ratios:
     """Share of the processor time of a sweep with two workers that its parent takes, of answers of many rows."""
     used = _sweep("spectrum", 2)
-    return Measured(ratios=(used[0] / sum(used),))
+    return Ratios(ratios=(used[0] / sum(used),))
 
 
 def _sweep(command: str, workers: int) -> list[float]:

@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from pe_spectra import read_encoding
+from pe_spectra.cli.commands import COMMANDS as DECLARED
 from pe_spectra.cli.declared import build_command
 from pe_spectra.spec import FileSpec, parse_spec
 from tests.pages.test_docs import write_fixtures
@@ -68,7 +69,10 @@ def program(cli, folder, monkeypatch):
 
 
 #: What takes long, and names of commands without the arguments that they need.
-NO_ARGUMENTS = (["figures"], ["precision"], ["experiment", "run"])
+NO_ARGUMENTS = (
+    *(["figures"], ["precision"], ["experiment", "run"]),
+    *([name] for name, declared in DECLARED.items() if not declared.repeats),
+)
 
 
 @pytest.mark.parametrize(("page", "text"), COMMANDS, ids=[f"{page} {text}" for page, text in COMMANDS])

@@ -117,6 +117,7 @@ LONG = {
     "audit": ["audit", *(f"FOLDER/config{number}.json" for number in range(500)), "--output", "new.json"],
     "inspect": ["inspect", "FOLDER/table.npy", "--figure", "old.svg"],
     "reconstruct": ["reconstruct", "--s", "0:80", "--d", "4096", "--output", "new.csv"],
+    "bench": ["bench", "--output", "new.json"],
 }
 #: Seconds between a signal and the end, by the clock of a machine at rest, and of the processor.
 GONE_WITHIN = 0.5

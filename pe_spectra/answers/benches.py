@@ -11,7 +11,7 @@ from pe_spectra.answers.answer import Answer, Body, Verdicts
 from pe_spectra.benchmarks import RatioRow, Ratios
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.wording import count, write_rounded
+from pe_spectra.wording import count
 
 VERDICTS = Verdicts({"targets-reached": "ok", "targets-missed": "note"})
 #: How a target bounds its ratio.
@@ -26,11 +26,11 @@ class RatioResult(Result):
     what: str = quantity("What is measured.")
     over: str = quantity("What it is divided by.")
     bound: str = quantity("Whether the ratio should be at most the target, or at least.", words=_BOUNDS)
-    target: float = quantity("What is stated.", above=0, write=write_rounded)
+    target: float = quantity("What is stated.", above=0)
     reached: bool = quantity("Whether the median is as stated or better.")
-    median: float = quantity("Median of the rounds.", above=0, write=write_rounded)
-    low: float = quantity("10 % quantile of the rounds.", above=0, column="10 %", write=write_rounded)
-    high: float = quantity("90 % quantile of the rounds.", above=0, column="90 %", write=write_rounded)
+    median: float = quantity("Median of the rounds.", above=0)
+    low: float = quantity("10 % quantile of the rounds.", above=0, column="10 %")
+    high: float = quantity("90 % quantile of the rounds.", above=0, column="90 %")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ def two_rows(monkeypatch):
     """Two rows in place of all, one of which is missed."""
     rows = tuple(
         RatioRow(name=name, what="this", over="that", target=2.0, measure=lambda value=value: Ratios(ratios=(value,)))
-        for name, value in (("X1", 1.0), ("X2", 3.0))
+        for name, value in (("X1", 0.123456789), ("X2", 12345.6789))
     )
     monkeypatch.setattr(benchmarks, "SHORT_ROWS", rows)
 

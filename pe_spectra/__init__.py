@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from pe_spectra.spectrum import compute_dft_weights as compute_dft_weights
     from pe_spectra.spectrum import compute_grid_spectrum as _compute_grid_spectrum
     from pe_spectra.spectrum import compute_lag_window_spectrum as _compute_lag_window_spectrum
+    from pe_spectra.spectrum import compute_spectra as _compute_spectra
     from pe_spectra.spectrum import compute_spectrum as _compute_spectrum
     from pe_spectra.spectrum import count_low_bin as _count_low_bin
     from pe_spectra.spectrum import estimate_kernel as _estimate_kernel
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     compute_density_spectrum = accept(_compute_density_spectrum)
     compute_grid_spectrum = accept(_compute_grid_spectrum)
     compute_lag_window_spectrum = accept(_compute_lag_window_spectrum)
+    compute_spectra = accept_all(_compute_spectra)
     compute_spectrum = accept(_compute_spectrum)
     count_low_bin = accept(_count_low_bin)
     draw_portrait = accept(_draw_portrait)
@@ -121,10 +123,12 @@ _OF_SUBJECTS = {
     "inspection.portrait": ("draw_portrait",),
     "precision.staircase": ("measure_precision",),
     "spectrum": (
-        *("compute_density_spectrum", "compute_grid_spectrum", "compute_lag_window_spectrum", "compute_spectrum"),
-        *("count_low_bin", "estimate_kernel"),
+        *("compute_density_spectrum", "compute_grid_spectrum", "compute_lag_window_spectrum", "compute_spectra"),
+        *("compute_spectrum", "count_low_bin", "estimate_kernel"),
     ),
 }
+#: Those of them that take several.
+_OF_SEVERAL = ("compare_encodings", "compute_spectra")
 #: Module -> its other public names.
 _OTHERS = {
     "_version": ("__version__",),
@@ -167,7 +171,7 @@ def __getattr__(name: str) -> object:
     found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in _WRAPPED:
         library = import_module(f"{__name__}.library")
-        found = (library.accept_all if name == "compare_encodings" else library.accept)(found)
+        found = (library.accept_all if name in _OF_SEVERAL else library.accept)(found)
     globals()[name] = found
     return found
 

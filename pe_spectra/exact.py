@@ -9,7 +9,7 @@ Angles that are rational multiples of a turn are reduced in integers, so that ze
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
@@ -31,8 +31,8 @@ CONTEXT = Context(
 )
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 TWO_PI = CONTEXT.multiply(Decimal(2), PI)
-#: What pairs of doubles need in half the time; over the at most 2**10 steps that make one, 40 digits are left.
-_OF_PAIRS = Context(prec=44)
+#: Digits and bits from which pairs of doubles are made: of 2**11 steps, the most to one, they leave 40 digits.
+_OF_PAIRS, _BITS = Context(prec=44), 150
 #: Entries that are worked on at a time, so that they stay in cache.
 _BLOCK = 1 << 13
 #: Entries of a table of cosines that is held at a time.
@@ -141,22 +141,22 @@ def list_powers(ratio: Decimal, count: int, first: Decimal = Decimal(1)) -> list
     return list(islice(accumulate(repeat(ratio), CONTEXT.multiply, initial=first), count))
 
 
-def compute_ratio(base: float | Decimal, width: int, context: Context = CONTEXT) -> Decimal:
-    """Return base**(-2/width), the ratio of the ladder of Eq. (3), to the digits of a context: 60.
+def compute_ratio(base: float | Decimal, width: int) -> Decimal:
+    """Return base**(-2/width), the ratio of the ladder of Eq. (3), to 60 digits.
 
     >>> compute_ratio(10000.0, 4)
     Decimal('0.0100000000000000000000000000000000000000000000000000000000000')
     """
     exactly = base if isinstance(base, Decimal) else Decimal.from_float(base)
-    return context.power(exactly, CONTEXT.divide(Decimal(-2), Decimal(width)))
+    return CONTEXT.power(exactly, CONTEXT.divide(Decimal(-2), Decimal(width)))
 
 
 @lru_cache(maxsize=8)
 def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """Frequencies base**(-l/width), l = 0, 2, .., as pairs (high, low) right to 31 digits.
 
-    Each of shape (ceil(width / 2),), in rad/position. About sqrt(width) of them are computed in
-    decimal arithmetic; the others are products of two of those.
+    Each of shape (ceil(width / 2),), in rad/position. About sqrt(width) of them are computed as whole
+    numbers, in a third of the time that decimals take; the others are products of two of those.
 
     >>> high, low = ladder_pairs(10000.0, 4)
     >>> high.tolist(), float(low[1]) == float(Decimal("0.01") - Decimal(0.01))
@@ -164,15 +164,31 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
-    ratio = compute_ratio(base, width, _OF_PAIRS)
-    *fine_powers, stride = list_powers(ratio, step + 1)
-    fine = stack_words(fine_powers, 2)
-    coarse = stack_words(list_powers(stride, -(-count // step)), 2)
+    logarithm = _OF_PAIRS.multiply(_OF_PAIRS.ln(Decimal.from_float(base)), Decimal(-2))
+    ratio = _OF_PAIRS.exp(_OF_PAIRS.divide(logarithm, Decimal(width)))
+    one = 1 << _BITS + math.ceil(abs(math.log2(base)))
+    *fine_powers, stride = _list_whole_powers(int(CONTEXT.multiply(ratio, Decimal(one))), one, step + 1)
+    fine = _write_pairs(fine_powers, one)
+    coarse = _write_pairs(_list_whole_powers(stride, one, -(-count // step)), one)
     high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
     low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
     high, low = (word.ravel()[:count].copy() for word in two_sum(high, low))
     high.flags.writeable = low.flags.writeable = False  # the same arrays serve every call
     return high, low
+
+
+def _list_whole_powers(ratio: int, one: int, count: int) -> list[int]:
+    """Powers 0 .. count-1 of ratio / one, in units of 1 / one."""
+    bits = one.bit_length() - 1
+    return list(accumulate(repeat(ratio, count - 1), lambda power, by: power * by >> bits, initial=one))
+
+
+def _write_pairs(values: Sequence[int], one: int) -> F64:
+    """Whole numbers, in units of 1 / one, as (2, M) words; a quotient of whole numbers is rounded once."""
+    high = [value / one for value in values]
+    parts = map(float.as_integer_ratio, high)
+    low = [(value - above * (one // below)) / one for value, (above, below) in zip(values, parts, strict=True)]
+    return np.array([high, low])
 
 
 @lru_cache(maxsize=8)

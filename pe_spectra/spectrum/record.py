@@ -15,7 +15,7 @@ from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded
-from pe_spectra.spectrum.gaussian_sums import is_direct
+from pe_spectra.spectrum.gaussian_pairs import is_direct
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
 
 #: Negative weights of a larger sum are no distribution: any sum over some of the bins may be wrong by as much.

@@ -16,7 +16,7 @@ from pe_spectra.benchmarks.formula_ratios import BANDWIDTH, WIDTH, list_bins, pr
 from pe_spectra.benchmarks.measuring import Ratios, compare_calls
 from pe_spectra.cli.render import render
 from pe_spectra.cli.terminal import Screen
-from pe_spectra.spectrum import density, gaussian_sums
+from pe_spectra.spectrum import density, gaussian_pairs, gaussian_sums
 from tests.benchmarks.measuring import measure_resident, trace_peak
 
 LARGE = 1 << 20
@@ -68,8 +68,9 @@ def _compare_with_pairs(u: np.ndarray, u_low: np.ndarray, masses: np.ndarray, ro
     order = np.argsort(u)
     for start in (*range(0, 64, 8), *range(64, d // 2, d // 64), d // 2 - 8):
         shifted, error = gaussian_sums.two_sum(u[order], np.full(len(u), -float(start)))
-        sources = gaussian_sums.Sources(shifted, error + u_low[order], masses[order])
-        pairs = gaussian_sums._sum_all_pairs(sources, BANDWIDTH, 8)
+        pairs = gaussian_pairs.sum_stacked_gaussians(
+            shifted[None], (error + u_low[order])[None], masses[order][None], BANDWIDTH, 8
+        ).take(0)
         exact = pairs.exponent + (pairs.exponent_low + np.log(pairs.factor))
         part = slice(start, start + 8)
         errors.append(np.abs(logs[part] - exact) / np.maximum(1, np.abs(log_weights[part])))

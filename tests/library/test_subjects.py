@@ -9,6 +9,7 @@ import pe_spectra
 from pe_spectra.library import as_encoding
 
 WRAPPED = sorted(vars(pe_spectra)["_WRAPPED"])
+OF_SEVERAL = vars(pe_spectra)["_OF_SEVERAL"]
 TABLE = np.random.default_rng(0).normal(size=(24, 6))
 
 
@@ -36,7 +37,7 @@ OF_TABLES = sorted(set(WRAPPED) - {"count_low_bin", "compute_density_spectrum", 
 @pytest.mark.parametrize("subject", [TABLE, list(TABLE), TABLE.tolist(), wave], ids=["array", "rows", "lists", "rule"])
 def test_a_table_in_any_form_is_that_table(name, subject):
     function = getattr(pe_spectra, name)
-    several = name == "compare_encodings"
+    several = name in OF_SEVERAL
     origin, values = ("wave", wave(np.arange(24))) if subject is wave else (f"array{' 1' * several}", TABLE)
     table = pe_spectra.Learned(values=pe_spectra.GivenArray(values, origin=origin))
     found = function([subject] if several else subject, length=24)

@@ -10,8 +10,9 @@ import pytest
 
 from pe_spectra import Dft, Sinusoidal, compute_spectrum
 from pe_spectra.encodings import Encoding
-from pe_spectra.spectrum import density, gaussian_sums
-from pe_spectra.spectrum.gaussian_sums import LogSum, Sources, _merge_sources, _sum_windows, sum_gaussians
+from pe_spectra.spectrum import density, gaussian_pairs, gaussian_sums
+from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources
+from pe_spectra.spectrum.gaussian_sums import _merge_sources, _sum_windows, sum_gaussians
 
 TOLERANCE = 1e-12
 
@@ -28,9 +29,9 @@ def check_logs(actual: np.ndarray, desired: np.ndarray) -> None:
 
 def compare(monkeypatch: pytest.MonkeyPatch, u: np.ndarray, masses: np.ndarray, width: float, count: int) -> None:
     u_low = np.zeros_like(u)
-    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 1 << 40)
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 1 << 40)
     direct = compute_logs(sum_gaussians(u, u_low, masses, width, count))
-    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 0)
     check_logs(compute_logs(sum_gaussians(u, u_low, masses, width, count)), direct)
 
 
@@ -48,7 +49,8 @@ def sum_plainly(u: np.ndarray, masses: np.ndarray, width: float, points: range) 
 def test_sources_that_are_left_out_would_change_no_digit(
     monkeypatch: pytest.MonkeyPatch, width: float, masses: str
 ) -> None:
-    monkeypatch.setattr(gaussian_sums, "_ROWS", 1)  # each point has those that it needs alone
+    for name in ("_ROWS", "_FEWEST_ROWS"):  # each point has those that it needs alone
+        monkeypatch.setattr(gaussian_pairs, name, 1)
     u = np.sort(np.concatenate([np.geomspace(1e-9, 60.0, 90), [20.0, 20.0, 59.5]]))
     ramp = 10.0 ** np.linspace(0, 40, len(u))
     uneven = np.where(np.arange(len(u)) % 3, 1.0, 1e-30)
@@ -77,7 +79,7 @@ def test_fast_agrees_with_direct(
 ) -> None:
     encoding = Sinusoidal(d=d, rho=rho)
     direct = compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
-    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 0)
     fast = compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
     check_logs(fast.log_weights, direct.log_weights)
     np.testing.assert_allclose(fast.weights.sum(), 1.0, rtol=1e-13)
@@ -91,7 +93,7 @@ def test_lattice_frequencies_on_another_grid(
     direct = compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth)
     assert direct.estimator == "kde"
     assert len(direct.weights) == grid // 2 + 1
-    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 0)
     check_logs(compute_spectrum(Dft(d=d), grid=grid, bandwidth=bandwidth).log_weights, direct.log_weights)
 
 
@@ -248,7 +250,7 @@ def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -
         raise AssertionError("a sum that is known is computed again")
 
     u, width = np.linspace(-40, 552, 3000), 5.0
-    monkeypatch.setattr(gaussian_sums, "DIRECT_PAIRS", 0)
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 0)
     monkeypatch.setattr(gaussian_sums, "_sum_inside", refuse)
     monkeypatch.setattr(gaussian_sums, "_sum_outside", refuse)
     found = sum_gaussians(u, np.zeros_like(u), np.ones_like(u), width, 513)

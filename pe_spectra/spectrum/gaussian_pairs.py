@@ -1,0 +1,167 @@
+"""Sums of Gaussians of few sources on a lattice: every pair of point and source that counts, to the last digit.
+
+The sum asked for is G_k = sum over j of mass_j exp(-(k - u_j)**2 / (2 b**2)), k = 0 .. K-1, with
+sources u_j and width b in units of the lattice. It is returned as a pair of an exponent and a factor,
+G_k = exp(exponent_k) factor_k, where the exponent is that of the nearest source: a factor never
+underflows, however small the sum is.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
+from pe_spectra.records import dataclass
+
+#: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
+DIRECT_PAIRS = 1 << 23
+_BLOCK = 1 << 17
+#: Points that share the sources which are summed for them: of one set of sources, at least, and pairs at a time.
+_ROWS, _FEWEST_ROWS, _PAIRS = 64, 16, 1 << 15
+#: Kernels whose sum is below exp(-this) of another one do not change its last digit.
+_LEAST = 44.0
+#: By how much more than computed a source may lie away, in parts and in units of the lattice.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LogSum:
+    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,), or (B, K) of several sets of sources.
+
+    `exponent_low` is None where the exponent is a single double.
+    """
+
+    exponent: F64
+    exponent_low: F64 | None
+    factor: F64
+
+    def take(self, index: int) -> LogSum:
+        """The sums of one of several sets of sources."""
+        low = None if self.exponent_low is None else self.exponent_low[index]
+        return LogSum(exponent=self.exponent[index], exponent_low=low, factor=self.factor[index])
+
+
+class Sources(NamedTuple):
+    """Sources at u + low with their masses, each (M,), in ascending order of u unless it is said otherwise."""
+
+    u: F64
+    low: F64
+    masses: F64
+
+    def take(self, part: slice | I64) -> Sources:
+        """Some of the sources."""
+        return Sources(self.u[part], self.low[part], self.masses[part])
+
+    def from_first(self) -> F64:
+        """The distance of each from the first one."""
+        distances: F64 = np.abs((self.u - self.u[0]) + (self.low - self.low[0]))
+        return distances
+
+    def find_nearest(self, k: F64) -> I64:
+        """The nearest source of each point."""
+        if len(self.u) == 1:
+            return np.zeros(len(k), dtype=np.int64)
+        right = np.clip(np.searchsorted(self.u, k), 1, len(self.u) - 1)
+        return np.where(k - self.u[right - 1] <= self.u[right] - k, right - 1, right)
+
+    def find_windows(self, k: F64, reach: F64) -> tuple[I64, I64]:
+        """The first source within reach of each point, and the first one beyond."""
+        return np.searchsorted(self.u, k - reach), np.searchsorted(self.u, k + reach, side="right")
+
+
+def is_direct(sources: int, count: int) -> bool:
+    """Return whether so few pairs are summed one by one, where low words of the sources are worth having.
+
+    >>> is_direct(64, 129), is_direct(100000, 100000)
+    (True, False)
+    """
+    return sources * count <= DIRECT_PAIRS
+
+
+def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
+    """Sum Gaussians as :func:`sum_gaussians` does, for several sets of few sources at once.
+
+    Parameters
+    ----------
+    u, low, masses : (B, M), B sets of sources; the exponents and factors that are returned are (B, count).
+
+    >>> sets = np.array([[2.0], [3.0]])
+    >>> found = sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5)
+    >>> found.exponent.argmax(axis=1)
+    array([2, 3])
+    """
+    order = np.argsort(u, axis=1, kind="stable")
+    return sum_all_pairs(Sources(*(np.take_along_axis(one, order, axis=1) for one in (u, low, masses))), width, count)
+
+
+def sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
+    """Sum several sets of sources (B, M), each in ascending order, as :func:`sum_stacked_gaussians` does.
+
+    >>> one = np.ones((1, 1))
+    >>> sum_all_pairs(Sources(one, 0 * one, one), 1.0, 3).exponent
+    array([[-0.5,  0. , -0.5]])
+    """
+    k = np.arange(count, dtype=float)
+    near = np.array([Sources(*one).find_nearest(k) for one in zip(*sources, strict=True)])
+    nearest = Sources(*(np.take_along_axis(one, near, axis=1) for one in sources))
+    x, error = two_sum(k, -nearest.u)
+    x, x_low = two_sum(x, error - nearest.low)
+    # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
+    exactly = Decimal.from_float(width)
+    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
+    square, error = two_product(x, x)
+    square_low = error + 2 * x * x_low
+    exponent, error = two_product(square, np.full_like(square, c))
+    exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
+    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, nearest))
+
+
+def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
+    """Sum every source's kernel over that of the nearest one, at each point: (B, K).
+
+    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
+    digits, not even for a source that lies on the other side of k at the same distance. Sources whose kernels
+    together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
+    """
+    u, u_low, masses = (one[:, None] for one in sources)
+    mirror, error = two_sum(2 * k, -nearest.u)
+    n, n_low, mirror, mirror_low = (one[:, :, None] for one in (nearest.u, nearest.low, mirror, error - nearest.low))
+    first, beyond = _find_what_counts(sources, c, k, nearest.u)
+    factor = np.empty(nearest.u.shape)
+    sets, size = sources.u.shape
+    rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
+    together = max(1, _PAIRS // (rows * size))
+    for first_set, start in product(range(0, sets, together), range(0, len(k), rows)):
+        one = slice(first_set, first_set + together)
+        part = (one, slice(start, start + rows))
+        some = slice(first[part].min(), beyond[part].max())
+        exponent = u[one, :, some] - n[part]
+        exponent += u_low[one, :, some] - n_low[part]
+        other = u[one, :, some] - mirror[part]
+        other += u_low[one, :, some] - mirror_low[part]
+        exponent *= other
+        exponent *= c
+        np.exp(exponent, out=exponent)
+        exponent *= masses[one, :, some]
+        factor[part] = np.sum(exponent, axis=2)
+    return factor
+
+
+def _find_what_counts(sources: Sources, c: float, k: F64, nearest: F64) -> tuple[I64, I64]:
+    """The first source that counts at each point, and the first one beyond; each (B, K)."""
+    u, _, masses = sources
+    # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        spread = np.log(u.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
+        beside = np.sqrt(np.divide(-_LEAST - spread, c))
+        reach = np.hypot(k - nearest, beside[:, None]) * (1 + _SLACK) + _SLACK
+    bounds = [
+        (np.searchsorted(*left), np.searchsorted(*right, side="right"))
+        for left, right in zip(zip(u, k - reach, strict=True), zip(u, k + reach, strict=True), strict=True)
+    ]
+    first, beyond = np.array(bounds).transpose(1, 0, 2)
+    return first, beyond

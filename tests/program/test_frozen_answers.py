@@ -92,6 +92,7 @@ ADDED = {
     "differing_columns": itemgetter("differing_columns"),
     "spec": itemgetter("spec"),  # of layers: tests/models/test_scheme_formulas.py reads it back
     "formula": lambda _: None,  # no table from a file is one
+    "layout": lambda _: "concatenated",  # of tensor2tensor
     # they cannot be had from their record: test_every_metric computes them from the rows
     **{metric: itemgetter(metric) for metric in METRICS},
     "phase_error_bound": keep_above("max_phase_error", "phase_error_bound"),
@@ -322,6 +323,12 @@ def change(answer, program):
     return answer
 
 
+CORRECTED["$.samples.parameters"] = (
+    "tensor2tensor has a layout since then",
+    lambda frozen, found: found in (frozen, frozen.replace("max_timescale, offset", "max_timescale, layout, offset")),
+)
+
+
 def list_differences(frozen, found, path="$"):
     """Where a value differs from the frozen one, and how; what came since must be in `ADDED`, and right."""
     _, is_right = CORRECTED.get(re.sub(r"\[\d+\]", "", path), (None, None))
@@ -371,6 +378,7 @@ def is_same(frozen, found, relative=RELATIVE):
 
 #: Encodings of the catalogue, and parts of a rotation, that came since then: their rows are left out.
 NEW_ENCODINGS = ("grape", "pope", "detr-sine", "transformer-xl", "deberta")
+NEW_PARAMETERS = (("tensor2tensor", "layout"),)
 NEW_FINDINGS = ("query-scale", "dual-chunk")  # test_query_scales and test_dual_chunk have where they are made
 SINCE = {"encodings": NEW_ENCODINGS, "comparison": NEW_ENCODINGS, "diff": ("rows",)}
 SINCE["conformance"] = ("torchtune", "x-transformers", "rotary-embedding-torch")
@@ -396,6 +404,8 @@ def leave_new(document):
     for place in document.get("models", ()):
         place["findings"] = [one for one in place["findings"] if one["code"] not in NEW_FINDINGS]
     rows = document.get("rows", document.get("differences", []))
+    for row in rows if document["kind"] == "encodings" else ():
+        row["parameters"] = [one for one in row["parameters"] if (row["name"], one["name"]) not in NEW_PARAMETERS]
     known = SINCE.get(document["kind"], ())
     keys = ("what", "stack", "name")
     names = [next((row[key] for key in keys if row.get(key)), None) or row["encoding"]["name"] for row in rows if known]

@@ -8,6 +8,7 @@ from itertools import chain, islice, repeat
 from typing import Any, overload
 
 from pe_spectra.errors import PeSpectraError
+from pe_spectra.records import dataclass
 
 Cell = str | int | float | bool | None
 Columns = Mapping[str, Sequence[Cell]]
@@ -70,6 +71,7 @@ def is_column(value: Any) -> bool:
     return isinstance(value, list | range | Cells) or bool(getattr(value, "ndim", 0))
 
 
+@dataclass(frozen=True, eq=False)
 class Cells(Sequence[Cell]):
     """The cells of a column, values below each other; what is no column itself stands as often as it says.
 
@@ -80,17 +82,16 @@ class Cells(Sequence[Cell]):
     ['3 4', 0.5, 0.5, 0, 1]
     """
 
-    def __init__(self, parts: Sequence[tuple[Any, int]]) -> None:
-        self._parts = parts
+    parts: Sequence[tuple[Any, int]]
 
     def __len__(self) -> int:
-        return sum(len(value) if is_column(value) else rows for value, rows in self._parts)
+        return sum(len(value) if is_column(value) else rows for value, rows in self.parts)
 
     def __iter__(self) -> Iterator[Cell]:
         return chain.from_iterable(self._list_parts())
 
     def _list_parts(self) -> Iterator[Iterable[Cell]]:
-        for value, rows in self._parts:
+        for value, rows in self.parts:
             if isinstance(value, list | Cells):
                 yield value
             elif is_column(value):
@@ -110,7 +111,7 @@ class Cells(Sequence[Cell]):
 
     def list_types(self) -> set[type]:
         """The types of all cells."""
-        return {one for part in self._parts for one in _list_types(part)}
+        return {one for part in self.parts for one in _list_types(part)}
 
 
 def _list_types(part: tuple[Any, int]) -> set[type]:

@@ -108,6 +108,7 @@ def answer_reconstructions(
         verdict=_judge(results),
         results=results,
         table=_list_curves(results) if is_curve else {},
+        total=None if is_curve else sum(len(result.positions) for result in results),
         facts=(*_sum_up(results), *_list_kernels(results, kernels)),
         details=(*_HINTS, *_explain_multipliers(results)),
         notes=[*notes, *(note for result in results for note in result.spectrum.notes)],

@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal
 
 from pe_spectra.answers.answer import Answer
@@ -34,17 +34,13 @@ _SHORTEST = 20
 _FEWEST, _MOST = 4, 12
 
 
-def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Iterator[str]:
-    """Give the whole answer as text in one of the formats table, json, csv; many rows part by part."""
+def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Iterable[str]:
+    """Give the whole answer as text in one of the formats table, json, csv: many rows part by part."""
     if form == "json":
-        yield from _write_json(answer.to_values(figure))
-        yield "\n"
-    elif form == "csv":
-        yield from _write_csv(answer.columns)
-    elif screen.watched:
-        yield _write_terminal(answer, screen)
-    else:
-        yield from _write_pipe(answer)
+        return chain(_write_json(answer.to_values(figure)), ["\n"])
+    if form == "csv":
+        return _write_csv(answer.columns)
+    return [_write_terminal(answer, screen)] if screen.watched else _write_pipe(answer)
 
 
 def _write_json(value: Any) -> Iterator[str]:

@@ -163,14 +163,13 @@ def _spectrum_on_lattice(encoding: OnLattice, n: int) -> Spectrum:
 def _sum_together(frequencies: Sequence[Frequencies], n: int, bandwidth: float, boundary: str) -> Iterator[LogSum]:
     """Sum the kernels of several encodings of as many frequencies."""
     count = n // 2 + 1
-    if len(frequencies) == 1 or boundary != "none" or not is_direct(len(frequencies[0].values), count):
+    if boundary != "none" or not is_direct(len(frequencies[0].values), count):
         yield from (sum_kernels(one, n, bandwidth, boundary) for one in frequencies)
         return
     for start in range(0, len(frequencies), _SETS):
         part = frequencies[start : start + _SETS]
         values, low, masses = (np.array([getattr(one, name) for one in part]) for name in ("values", "low", "masses"))
-        sums = sum_stacked_gaussians(*_to_bins(values, low, n, bandwidth), masses, bandwidth, count)
-        yield from map(sums.take, range(len(part)))
+        yield from sum_stacked_gaussians(*_scale(values, low, n), masses, bandwidth, count)
 
 
 def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
@@ -194,19 +193,19 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
 
 def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
-    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-    if is_direct(values.shape[-1], n // 2 + 1):
-        return _scale(values, low, scale, scale_low)
-    u = values * scale
+    if is_direct(len(values), n // 2 + 1):
+        return _scale(values, low, n)
+    u = values * to_words(CONTEXT.divide(Decimal(n), TWO_PI), 1)[0]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
         part = large[start : start + _CHUNK]
-        u[part], u_low[part] = _scale(values[part], low[part], scale, scale_low)
+        u[part], u_low[part] = _scale(values[part], low[part], n)
     return u, u_low
 
 
-def _scale(values: F64, low: F64, scale: float, scale_low: float) -> tuple[F64, F64]:
+def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
+    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
     product, error = two_product(values, np.full_like(values, scale))
     return two_sum(product, error + (values * scale_low + low * scale))
 
@@ -244,7 +243,9 @@ def _normalise(
     weights, log_weights = _divide_by_sum(sums)
     finest = None
     if needs_finest(weights, boundary):
-        finest = Finest(bandwidth=FINEST, find=lambda: _weigh_finest(frequencies, n))
+        finest = Finest(
+            bandwidth=FINEST, find=lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0]
+        )
     lost = int(np.count_nonzero(weights == 0.0))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -260,10 +261,6 @@ def _normalise(
         frequencies=frequencies,
         notes=notes,
     )
-
-
-def _weigh_finest(frequencies: Frequencies, n: int) -> F64:
-    return _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0]
 
 
 def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:

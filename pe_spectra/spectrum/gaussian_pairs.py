@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
-from pe_spectra.records import dataclass
 
 #: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
@@ -28,9 +27,8 @@ _LEAST = 44.0
 _SLACK = 1e-9
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LogSum:
-    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,), or (B, K) of several sets of sources.
+class LogSum(NamedTuple):
+    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,).
 
     `exponent_low` is None where the exponent is a single double.
     """
@@ -38,11 +36,6 @@ class LogSum:
     exponent: F64
     exponent_low: F64 | None
     factor: F64
-
-    def take(self, index: int) -> LogSum:
-        """The sums of one of several sets of sources."""
-        low = None if self.exponent_low is None else self.exponent_low[index]
-        return LogSum(exponent=self.exponent[index], exponent_low=low, factor=self.factor[index])
 
 
 class Sources(NamedTuple):
@@ -82,31 +75,21 @@ def is_direct(sources: int, count: int) -> bool:
     return sources * count <= DIRECT_PAIRS
 
 
-def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
+def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> list[LogSum]:
     """Sum Gaussians as :func:`sum_gaussians` does, for several sets of few sources at once.
 
     Parameters
     ----------
-    u, low, masses : (B, M), B sets of sources; the exponents and factors that are returned are (B, count).
+    u, low, masses : (B, M), B sets of sources.
 
     >>> sets = np.array([[2.0], [3.0]])
-    >>> found = sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5)
-    >>> found.exponent.argmax(axis=1)
-    array([2, 3])
+    >>> [int(one.exponent.argmax()) for one in sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5)]
+    [2, 3]
     """
     order = np.argsort(u, axis=1, kind="stable")
-    return sum_all_pairs(Sources(*(np.take_along_axis(one, order, axis=1) for one in (u, low, masses))), width, count)
-
-
-def sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
-    """Sum several sets of sources (B, M), each in ascending order, as :func:`sum_stacked_gaussians` does.
-
-    >>> one = np.ones((1, 1))
-    >>> sum_all_pairs(Sources(one, 0 * one, one), 1.0, 3).exponent
-    array([[-0.5,  0. , -0.5]])
-    """
+    sources = Sources(*(np.take_along_axis(one, order, axis=1) for one in (u, low, masses)))
     k = np.arange(count, dtype=float)
-    near = np.array([Sources(*one).find_nearest(k) for one in zip(*sources, strict=True)])
+    near = np.array([one.find_nearest(k) for one in map(Sources, *sources)])
     nearest = Sources(*(np.take_along_axis(one, near, axis=1) for one in sources))
     x, error = two_sum(k, -nearest.u)
     x, x_low = two_sum(x, error - nearest.low)
@@ -117,7 +100,7 @@ def sum_all_pairs(sources: Sources, width: float, count: int) -> LogSum:
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.full_like(square, c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, nearest))
+    return list(map(LogSum, exponent, low, _sum_ratios(sources, c, k, nearest)))
 
 
 def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
@@ -130,7 +113,12 @@ def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
     u, u_low, masses = (one[:, None] for one in sources)
     mirror, error = two_sum(2 * k, -nearest.u)
     n, n_low, mirror, mirror_low = (one[:, :, None] for one in (nearest.u, nearest.low, mirror, error - nearest.low))
-    first, beyond = _find_what_counts(sources, c, k, nearest.u)
+    # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        spread = np.log(u.shape[2] * np.divide(masses.max(axis=2), masses.min(axis=2)))
+        reach = np.hypot(k - nearest.u, np.sqrt(np.divide(-_LEAST - spread, c))) * (1 + _SLACK) + _SLACK
+    first = np.array([np.searchsorted(*one) for one in zip(sources.u, k - reach, strict=True)])
+    beyond = np.array([np.searchsorted(*one, side="right") for one in zip(sources.u, k + reach, strict=True)])
     factor = np.empty(nearest.u.shape)
     sets, size = sources.u.shape
     rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
@@ -149,19 +137,3 @@ def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
         exponent *= masses[one, :, some]
         factor[part] = np.sum(exponent, axis=2)
     return factor
-
-
-def _find_what_counts(sources: Sources, c: float, k: F64, nearest: F64) -> tuple[I64, I64]:
-    """The first source that counts at each point, and the first one beyond; each (B, K)."""
-    u, _, masses = sources
-    # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        spread = np.log(u.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
-        beside = np.sqrt(np.divide(-_LEAST - spread, c))
-        reach = np.hypot(k - nearest, beside[:, None]) * (1 + _SLACK) + _SLACK
-    bounds = [
-        (np.searchsorted(*left), np.searchsorted(*right, side="right"))
-        for left, right in zip(zip(u, k - reach, strict=True), zip(u, k + reach, strict=True), strict=True)
-    ]
-    first, beyond = np.array(bounds).transpose(1, 0, 2)
-    return first, beyond

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64, two_sum
 from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
-from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_all_pairs
+from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_stacked_gaussians
 
 _BLOCK = 1 << 17
 #: Above this many pairs of point and source in windows, crowds of sources are merged first.
@@ -42,12 +42,12 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
     >>> (found.factor * np.exp(found.exponent)).round(4)  # exp(-x**2 / 2)
     array([0.1353, 0.6065, 1.    , 0.6065, 0.1353])
     """
+    if is_direct(len(u), count):
+        return sum_stacked_gaussians(u[None], low[None], masses[None], width, count)[0]
     sources = Sources(u, low, masses)
     if not (u[1:] >= u[:-1]).all():
         sources = sources.take(np.argsort(u, kind="stable"))
-    if not is_direct(len(u), count):
-        return _sum_fast(sources, width, count)
-    return sum_all_pairs(Sources(*(one[None] for one in sources)), width, count).take(0)
+    return _sum_fast(sources, width, count)
 
 
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:

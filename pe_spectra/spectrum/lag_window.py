@@ -28,7 +28,6 @@ from pe_spectra.spectrum.density import (
     DEFAULT_BANDWIDTH,
     check_grid,
     compute_density_spectra,
-    compute_density_spectrum,
     normalise,
 )
 from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
@@ -87,8 +86,8 @@ def compute_spectrum(
 
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
         return replace(found, encoding=encoding)
-    if _has_density(encoding):
-        return compute_density_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary)
+    if isinstance(encoding, HasFrequencies) and encoding.shape is None:
+        return compute_density_spectra([encoding], grid=grid, bandwidth=bandwidth, boundary=boundary)[0]
     return compute_lag_window_spectrum(
         encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
     )
@@ -122,7 +121,7 @@ def compute_spectra(
     """
     for encoding in encodings:
         check_encoding(encoding)
-    dense = [place for place, encoding in enumerate(encodings) if _has_density(encoding)]
+    dense = [i for i, one in enumerate(encodings) if isinstance(one, HasFrequencies) and one.shape is None]
     width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
     sums = compute_density_spectra([encodings[i] for i in dense], grid=grid, bandwidth=width, boundary=boundary)
     found = dict(zip(dense, sums, strict=True))
@@ -130,10 +129,6 @@ def compute_spectra(
         found.get(place) or compute_spectrum(encoding, grid=grid, bandwidth=bandwidth, boundary=boundary, length=length)
         for place, encoding in enumerate(encodings)
     ]
-
-
-def _has_density(encoding: Encoding) -> bool:
-    return isinstance(encoding, HasFrequencies) and encoding.shape is None and not isinstance(encoding, Sampled)
 
 
 def list_axes(encoding: Encoding) -> tuple[str | None, ...]:

@@ -222,3 +222,12 @@ def test_spectrum_of_partial_rotation_is_on_a_point_for_each_channel(cli, tmp_pa
     weights = [sum(math.exp(-((w - f) ** 2) / (2 * sigma**2)) for f in frequencies) for w in omega]
     mean = sum(w * g for w, g in zip(omega, weights, strict=True)) / sum(weights)
     assert_allclose(layer["spectrum"]["centroid"], mean, rtol=1e-13)
+
+
+def test_rows_are_counted_without_making_them():
+    several = [reconstruct_positions(compute_spectrum(Sinusoidal(d=16)), s) for s in ([5], [1, 2, 3])]
+    for results in (several[:1], several):
+        answer = answer_reconstructions(results)
+        assert answer.row_count == len(answer.columns["s"])
+    curves = answer_reconstructions(several, is_curve=True)
+    assert curves.row_count == len(curves.columns["s"]) == 4 * 16

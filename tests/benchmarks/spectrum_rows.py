@@ -70,7 +70,7 @@ def _compare_with_pairs(u: np.ndarray, u_low: np.ndarray, masses: np.ndarray, ro
         shifted, error = gaussian_sums.two_sum(u[order], np.full(len(u), -float(start)))
         pairs = gaussian_pairs.sum_stacked_gaussians(
             shifted[None], (error + u_low[order])[None], masses[order][None], BANDWIDTH, 8
-        ).take(0)
+        )[0]
         exact = pairs.exponent + (pairs.exponent_low + np.log(pairs.factor))
         part = slice(start, start + 8)
         errors.append(np.abs(logs[part] - exact) / np.maximum(1, np.abs(log_weights[part])))
@@ -79,9 +79,8 @@ def _compare_with_pairs(u: np.ndarray, u_low: np.ndarray, masses: np.ndarray, ro
 
 def measure_error() -> Ratios:
     frequencies = prepare_ladder(WIDTH)[0]
-    scale = density.to_words(density.CONTEXT.divide(density.Decimal(WIDTH), density.TWO_PI), 2)
     return _compare_with_pairs(
-        *density._scale(frequencies.values, frequencies.low, *scale), frequencies.masses, rounded=False
+        *density._scale(frequencies.values, frequencies.low, WIDTH), frequencies.masses, rounded=False
     )
 
 

@@ -240,7 +240,7 @@ def test_the_answer_has_the_bound_beside_the_distance():
     assert row["separation_by_length"][0] == [80, result.min_separation, [0, 1]]
     assert row["separation_by_length"][-1][0] == 655360
     assert row["singular_values"] == result.singular_values.tolist()
-    assert answer.columns["error_bound"] == [result.error_bound]
+    assert list(answer.columns["error_bound"]) == [result.error_bound]
 
 
 def test_longer_lengths_are_told_in_words():

@@ -106,8 +106,10 @@ class Cells(Sequence[Cell]):
     def __getitem__(self, place: slice) -> Sequence[Cell]: ...
 
     def __getitem__(self, place: int | slice) -> Cell | Sequence[Cell]:
-        stop = place.stop if isinstance(place, slice) else None
-        return list(islice(self, stop) if stop is not None and stop >= 0 else self)[place]
+        if isinstance(place, int):
+            return next(islice(self, range(len(self))[place], None))
+        start, stop, step = place.indices(len(self))
+        return list(islice(self, start, stop, step)) if step > 0 else list(self)[place]
 
     def list_types(self) -> set[type]:
         """The types of all cells."""

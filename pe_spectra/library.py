@@ -103,7 +103,7 @@ def accept_all(
     @wraps(function)
     def call(encodings: Sequence[Subject], *arguments: _Rest.args, **named: _Rest.kwargs) -> _Result:
         is_one = isinstance(encodings, str | Encoding | np.ndarray) or callable(encodings)
-        several: Any = [encodings] if is_one else encodings
+        several: list[Any] = [encodings] if is_one else list(encodings)
         tables = accumulate(not isinstance(one, str | Encoding) and not callable(one) for one in several)
         found = [_read(one, named, f"array {number:d}") for one, number in zip(several, tables, strict=True)]
         return function(found, *arguments, **named)

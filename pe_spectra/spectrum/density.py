@@ -80,7 +80,7 @@ def compute_density_spectra(
 ) -> list[Spectrum]:
     """Return the frequency weights of several encodings, each as :func:`compute_density_spectrum` does.
 
-    Those of as many frequencies on one lattice are summed together, in a part of the time.
+    Those of as many frequencies on one lattice are summed together, which takes less time.
 
     >>> from pe_spectra import Sinusoidal
     >>> [one.summary.peak_bin for one in compute_density_spectra([Sinusoidal(d=64), Sinusoidal(d=64, rho=2.0)])]

@@ -103,8 +103,7 @@ def compute_spectra(
 ) -> list[Spectrum]:
     """Return the spectra of several encodings, each as :func:`compute_spectrum` does; of grids the horizontal ones.
 
-    Eq. (15) of encodings of as many frequencies is summed together: of 1,000 ladders in a third of the time that they
-    take one by one.
+    Eq. (15) of encodings of as many frequencies is summed together, which takes less time than one by one.
 
     Parameters
     ----------

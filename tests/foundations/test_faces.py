@@ -59,7 +59,8 @@ def test_cells_are_a_list_that_is_made_when_it_is_read(part, monkeypatch):
     assert list(cells) == whole
     assert len(cells) == len(whole)
     assert [cells[place] for place in (0, 4, -1)] == [0, None, "b"]
-    for cut in (slice(2), slice(None, -2), slice(1, 4), slice(None), slice(3, None)):
+    cuts = (slice(2), slice(None, -2), slice(1, 4), slice(None), slice(3, None), slice(-3, 5), slice(5, 2, -1))
+    for cut in (*cuts, slice(1, 99, 3), slice(None, None, -1), slice(-99, 2)):
         assert cells[cut] == whole[cut]
     assert cells.list_types() == {int, float, type(None), str}
 

@@ -54,6 +54,12 @@ def test_a_spec_is_the_encoding_that_it_names(name):
     assert repr(function(encoding="sinusoidal:d=16")) == repr(function(encoding=pe_spectra.Sinusoidal(d=16)))
 
 
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_what_can_be_read_once_is_read_once(name):
+    function, specs = getattr(pe_spectra, name), ["dft:d=8", "sinusoidal:d=8", "dft:d=16"]
+    assert repr(function(one for one in specs)) == repr(function(specs))
+
+
 def test_several_are_compared_in_any_form():
     rows = pe_spectra.compare_encodings(["dft:d=8", TABLE, wave, pe_spectra.Dft(d=16)], length=8)
     assert [row.encoding.label for row in rows] == ["dft d=8", "array 1 24 x 6", "wave 8 x 2", "dft d=16"]

@@ -160,6 +160,8 @@ def test_widths_by_layer_type():
         ({}, "half"),
         ({"model_type": "gptj", "rotary_dim": 64}, "interleaved"),
         ({"model_type": "cohere"}, "interleaved"),
+        # by a method of its attention
+        ({"model_type": "roformer"}, "interleaved"),
         ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64, "rope_interleave": False}, "half"),
         ({"model_type": "deepseek_v3", "qk_rope_head_dim": 64}, "interleaved"),
     ],

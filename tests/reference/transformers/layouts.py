@@ -9,12 +9,28 @@ import torch
 from real_modules import ask
 
 MIXING = re.compile(r"MoE|Moe|MOE|Experts|MLP|Mlp|FeedForward|GatedDelta|Mamba|ShortConv")
-APPLY = re.compile(r"^(apply_\w*(rot|rope)\w*|rotate_queries_or_keys)$")
+APPLY = re.compile(r"^(_?apply_\w*(rot|rope)\w*|rotate_queries_or_keys)$")
+
+
+class Alone:
+    """In the place of an attention of one head of eight channels whose method turns a query."""
+
+    num_heads = num_attention_heads = 1
+    head_size = head_dim = attention_head_size = 8
+
+
+def list_places(module):
+    """Where a modeling module has functions that turn a query: itself and its classes, with the name of each."""
+    own = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+    for owner in (module, *own):
+        for name, one in vars(owner).items():
+            if APPLY.match(name) and inspect.isfunction(inspect.unwrap(getattr(one, "__func__", one))):
+                yield owner, name, one
 
 
 def list_functions(module):
-    """The functions of a modeling module that turn a query."""
-    return {name: one for name, one in vars(module).items() if APPLY.match(name) and inspect.isfunction(one)}
+    """The functions of a modeling module, and methods of its classes, that turn a query."""
+    return {name: getattr(one, "__func__", one) for _, name, one in list_places(module)}
 
 
 class Passed(torch.nn.Module):
@@ -33,8 +49,11 @@ def run(probe):
     way = probe.release.ways.get(probe.cls)
     module = sys.modules[way.__module__]
     functions, best, model = list_functions(module), [], None
+    places = list(list_places(module))
 
-    def record(name, function):
+    def record(name, one):
+        function = getattr(one, "__func__", one)
+
         def call(*given, **named):
             owner = sys._getframe(1).f_locals.get("self")
             if "Indexer" not in type(owner).__name__:  # it chooses tokens, with a rotation of its own
@@ -42,13 +61,13 @@ def run(probe):
             return function(*given, **named)
 
         call.__signature__ = inspect.signature(function)
-        return call
+        return staticmethod(call) if isinstance(one, staticmethod) else call
 
     for passed in (None, Passed(double=False), Passed(double=True)):
         calls = []
         try:
-            for name, function in functions.items():
-                setattr(module, name, record(name, function))
+            for owner, name, one in places:
+                setattr(owner, name, record(name, one))
             config = probe.make({})
             config._attn_implementation = "eager"
             probe.release.build(config)
@@ -63,8 +82,8 @@ def run(probe):
         except Exception:
             best = max(best, calls, key=len)
         finally:
-            for name, function in functions.items():
-                setattr(module, name, function)
+            for owner, name, one in places:
+                setattr(owner, name, one)
     return functions, best or [(name, None) for name in list_named(model, functions)]
 
 
@@ -110,6 +129,14 @@ def find_pairing(function):
                 given[name] = torch.full((*axes, 1, 8, 8), cos if name == "cos" else sin)
             elif name == "mrope_section":
                 given[name] = [2, 1, 1]
+            elif name == "self":
+                given[name] = Alone()
+            elif name == "position_ids":
+                given[name] = torch.arange(8)[None]
+            elif name == "relative_position_embeddings":
+                given[name] = torch.stack([torch.full((8, 1, 1, 8), one) for one in (cos, sin)])
+            elif name == "hidden_states":
+                given[name] = torch.eye(8)[None]
             elif name in ("freqs_cis", "freqs_ci"):
                 given[name] = torch.full((1, 8, 4), complex(cos, sin))
             elif name == "sinusoidal_pos":

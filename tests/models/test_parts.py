@@ -1,6 +1,7 @@
 """Models of several parts: which of them are audited, by which class, and how answers name them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -95,6 +96,41 @@ def test_a_whole_of_which_nothing_is_stated(model, where, scheme, heads):
     found = read({"model_type": model})
     (found,) = (one for one in (found, *found.parts) if one.where == where)
     assert (found.scheme, found.values["heads"]) == (scheme, heads)
+
+
+def read_all(config):
+    """What is read of each part, as text without the names of classes; the message where the file is refused."""
+    try:
+        stated = read(config)
+    except FileError as error:
+        return str(error)
+    told = [(one.where, one.scheme, one.length, one.values, one.formula, one.layers) for one in (stated, *stated.parts)]
+    return re.sub(r"the default of [\w-]+", "the default", str(told))
+
+
+def test_the_class_of_a_whole_names_a_part_that_is_silent():
+    """In transformers a part with the model_type that its whole gives it is the part without one."""
+    differing = [
+        (model, key)
+        for model in load_table(NEWEST)["composites"]
+        for key, part in find_composite(model).items()
+        if read_all({"model_type": model, key: {}}) != read_all({"model_type": model, key: {"model_type": part.model}})
+    ]
+    assert differing == []
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "expected"),
+    [
+        ("kosmos-2", {"embed_dim": 64, "pad_token_id": 7}, {"name": "tensor2tensor", "d": 64, "offset": 8}),
+        ("kosmos-2.5", {"embed_dim": 64, "pad_token_id": 7}, {"name": "tensor2tensor", "d": 64, "offset": 8}),
+        ("videoprism", {"hidden_size": 48}, {"name": "sinusoidal", "d": 48, "offset": 0}),
+    ],
+)
+def test_keys_of_a_part_that_is_silent_are_read(model, text, expected):
+    found = read({"model_type": model, "text_config": text})
+    assert (found.where, found.parts) == ("text_config", ())
+    assert expected.items() <= dict(found.formula).items()
 
 
 def test_no_part_is_audited_twice():

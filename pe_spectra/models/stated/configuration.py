@@ -199,11 +199,10 @@ def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, An
 
 def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, SchemeName]:
     """The part that is audited, what is known of its class, and its scheme; a whole without one leads to a part."""
-    keys = _find_text_part(whole)
+    keys, own = _find_text_part(whole)
     name = keys.find_text("model_type") or whole.find_text("model_type") or ""
     known = find_known(name, keys.release, silent=keys is whole)
-    if keys is whole:
-        known = known._replace(**given)
+    known = known._replace(**(given if keys is whole else own))
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
         return keys, known, scheme
@@ -247,20 +246,27 @@ def _note_others(keys: Keys, model: str, scheme: SchemeName, others: Sequence[Fo
     keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 
 
-def _find_text_part(keys: Keys) -> Keys:
-    found = keys
-    for part in find_known(keys.find_text("model_type") or "", keys.release).parts or _TEXT_PARTS:
-        if isinstance(found.found.get(part), dict):
-            found = found.find_object(part)
+def _find_text_part(keys: Keys) -> tuple[Keys, Mapping[str, Any]]:
+    """The part that reads text, else the whole, and its defaults there; the class of the whole names a silent one."""
+    kind, stated, found, given = keys.find_text("model_type") or "", "", keys, _NOTHING
+    known = find_known(kind, keys.release)
+    for key in known.parts or _TEXT_PARTS:
+        if not isinstance(found.found.get(key), dict):
+            continue
+        part, found = find_composite(kind, keys.release).get(key), found.find_object(key)
+        stated = found.find_text("model_type") or ""
+        kind = stated or (part.model if part else kind)
+        given = part.given if part and kind == part.model else _NOTHING
+        if not (stated or known.parts):
+            found = Keys({**found.found, "model_type": kind}, keys.path, found.where, keys.findings, keys.release)
     if found is not keys:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
         keys.report(NESTED_CONFIG, message, part=where)
-        whole = keys.find_text("model_type") or ""
-        if find_known(whole, keys.release).unnamed_refused and "model_type" not in found:
-            message = f"{where} has no model_type, so the class of {whole} in {keys.reader} refuses the file"
-            keys.report(NOT_BUILT, message, key=f"{where}.model_type", model=whole)
-    return found
+        if known.unnamed_refused and not stated:
+            message = f"{where} has no model_type, so the class of {known.model} in {keys.reader} refuses the file"
+            keys.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
+    return found, given
 
 
 def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:

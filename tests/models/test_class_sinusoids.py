@@ -126,7 +126,10 @@ def test_what_follows_no_law_has_its_reason_and_no_spec():
         ({"model_type": "timesfm", "use_positional_embedding": True, "min_timescale": 3}, None, "any number of"),
         ({"model_type": "videomae"}, "sinusoidal:d=768", "sines and cosines in turns, wavelengths"),
         ({"model_type": "fun_asr_nano_encoder"}, "tensor2tensor:d=560,offset=1", "counted as 1."),
-        ({"model_type": "seamless_m4t", "pad_token_id": 3}, "tensor2tensor:d=1024,offset=2", "counted as 2."),
+        # of text, whose first position is behind pad_token_id; that of the units of speech is behind t2u_pad_token_id
+        ({"model_type": "seamless_m4t"}, "tensor2tensor:d=1024,offset=1", "counted as 1."),
+        ({"model_type": "seamless_m4t", "pad_token_id": 3}, "tensor2tensor:d=1024,offset=4", "counted as 4."),
+        ({"model_type": "seamless_m4t_v2", "pad_token_id": 3}, "tensor2tensor:d=1024,offset=4", "counted as 4."),
     ],
 )
 def test_what_is_said_and_how_it_is_named_again(keys, spec, said):
@@ -139,6 +142,13 @@ def test_what_is_said_and_how_it_is_named_again(keys, spec, said):
         scheme = read_scheme(keys, "config.json")
         assert scheme.notes == ()
         assert make({"name": scheme.name, **scheme.values}) == layer.encoding
+
+
+@pytest.mark.parametrize("model", ["seamless_m4t", "seamless_m4t_v2"])
+def test_a_decoder_of_speech_is_named_beside_what_reads_text(model):
+    (finding,) = [one for one in audit({"model_type": model}).findings if one.code == "nested-config"]
+    assert "the text_encoder is what is audited, and the t2u_model has fixed sinusoids of its own" in finding.message
+    assert finding.data["decoder_positions"] == {"seamless_m4t": 2048, "seamless_m4t_v2": 4096}[model]
 
 
 def test_the_encoder_s_sinusoids_are_named_beside_a_learned_decoder():

@@ -115,13 +115,18 @@ def list_tables(model: str, release: str = NEWEST) -> tuple[KnownTable, ...]:
 
 @cache
 def find_table(model: str) -> KnownTable | None:
-    """Return the table of a model that is audited: the decoder's, that of words before that of pictures.
+    """Return the table of a model that is audited: of words before pictures, by a usual key, and the decoder's.
 
     >>> find_table("whisper").at, find_table("llama") is None
     ('decoder.embed_positions.weight', True)
     """
-    tables = sorted(list_tables(model), key=lambda table: ("decoder" not in table.at, bool(table.picture)))
-    return tables[0] if tables else None
+
+    def rank(table: KnownTable) -> tuple[bool, ...]:
+        # of tables that are alike the first is listed, which stands for the decoder of text beside one of speech
+        is_usual = not table.picture and bool({*LENGTHS} & {*table.keys})
+        return not is_usual, "decoder" not in table.at, bool(table.picture)
+
+    return min(list_tables(model), key=rank, default=None)
 
 
 def settle_table(keys: Keys, table: KnownTable) -> KnownTable:
@@ -236,16 +241,20 @@ def _check_type(keys: Keys, model: str, rows: int) -> None:
 
 
 def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
-    """Say where an encoder has a table of its own beside that of the decoder."""
-    others = [one for one in list_tables(model) if "encoder" in one.at and one.keys != audited.keys]
-    if "decoder" not in audited.at or not others or others[0].picture:
+    """Say where an encoder has a table of its own beside that of the decoder, or another decoder one."""
+    others = [one for one in list_tables(model) if "coder" in one.at and one.keys != audited.keys]
+    if "coder" not in audited.at or not others or others[0].picture:
         return
     positions = keys.find_integer(*others[0].keys) or others[0].default
     what = "fixed sinusoids" if others[0].fixed else "a learned table"
     made = read_sinusoid(keys, model, others[0].at, _read_width(keys, others[0], model)) if others[0].fixed else {}
     named = f", {made['name']} of width {made['d']:,}" if made else ""
+    part, other = (one.at.partition(".")[0] for one in (audited, others[0]))
     message = (
-        f"the model has several parts; the decoder is what is audited, and the encoder has {what} of its own for "
+        f"the model has several parts; the {part} is what is audited, and the {other} has {what} of its own for "
         f"{positions:,} positions ({others[0].keys[0]}{named})"
     )
-    keys.report(NESTED_CONFIG, message, part="decoder", encoder_positions=positions)
+    if "decoder" in others[0].at:
+        keys.report(NESTED_CONFIG, message, part=part, decoder_positions=positions)
+    else:
+        keys.report(NESTED_CONFIG, message, part=part, encoder_positions=positions)

@@ -19,6 +19,8 @@ from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import TURN
 from pe_spectra.wording import count
 
+#: Wavelengths from here on are written without decimals.
+_LONG = 100
 #: Orders of columns, in a few words.
 _ORDERS = {
     "interleaved": "sines and cosines in turns",
@@ -88,18 +90,19 @@ def _say_learned(audit: ModelAudit) -> str:
 
 def _say_sinusoidal(audit: ModelAudit) -> str:
     values = audit.scheme_parameters
-    held = f"in a table of {values['rows']:,} rows" if "rows" in values else "for any number of positions"
-    said = f"Sinusoidal: {values['d']} columns by formula, {held}"
-    encoding, told = audit.layers[0].encoding, audit.layers[0].configuration.is_told
-    if told and isinstance(encoding, Sinusoidal | Tensor2Tensor):
+    encoding, configuration = audit.layers[0].encoding, audit.layers[0].configuration
+    held = ", for any number of positions" if configuration.grows else ""
+    held = f", in a table of {values['rows']:,} rows" if "rows" in values else held
+    said = f"Sinusoidal: {values['d']} columns by formula{held}"
+    if configuration.is_told and isinstance(encoding, Sinusoidal | Tensor2Tensor):
         return f"{said}; {_say_columns(encoding)}"
-    return f"{said}; how its class orders them was not measured"
+    return f"{said}; {configuration.untold}"
 
 
 def _say_columns(encoding: Sinusoidal | Tensor2Tensor) -> str:
     """The order of sines and cosines, their wavelengths, and where they begin."""
     waves = TURN / encoding.words()[0]
-    said = f"{_ORDERS[encoding.layout]}, wavelengths from {waves[0]:.2f} to {round(waves[-1]):,} positions"
+    said = f"{_ORDERS[encoding.layout]}, {_say_waves(waves, 'positions')}"
     said += f", the first position counted as {encoding.offset}" if encoding.offset else ""
     return said + (f", all times {encoding.amplitude:.6g}" if encoding.amplitude != 1.0 else "")
 
@@ -128,17 +131,14 @@ def _say_grid(encoding: DetrSine | Sincos2d) -> str:
     if isinstance(encoding, DetrSine) and encoding.normalise == "yes":
         centre = ", which is counted from the middle of a place" if encoding.centred == "yes" else ""
         return f"{columns}, the fastest one turn over a side of any length{centre}"
-    return f"{columns}, {_say_waves(encoding.rho, encoding.d // 2, 'places')}"
+    return f"{columns}, {_say_waves(_list_waves(encoding.rho, encoding.d // 2), 'places')}"
 
 
 def _say_lag_waves(encoding: TransformerXl, length: int | None) -> str:
     waves = _list_waves(encoding.rho, encoding.d)
     slow = int(np.count_nonzero(waves > length)) if length is not None else 0
     never = f"; {slow} of them complete no turn within {length:,} positions" if slow else ""
-    return (
-        f"{_MEASURED['transformer-xl']}; {encoding.d // 2} frequencies, "
-        f"{_say_waves(encoding.rho, encoding.d, 'positions')}{never}"
-    )
+    return f"{_MEASURED['transformer-xl']}; {encoding.d // 2} frequencies, {_say_waves(waves, 'positions')}{never}"
 
 
 def _list_waves(rho: float, d: int) -> F64:
@@ -146,9 +146,9 @@ def _list_waves(rho: float, d: int) -> F64:
     return TURN * rho ** (np.arange(0, d, 2) / d)
 
 
-def _say_waves(rho: float, d: int, unit: str) -> str:
-    waves = _list_waves(rho, d)
-    return f"wavelengths from {waves[0]:.2f} to {round(waves[-1]):,} {unit}"
+def _say_waves(waves: F64, unit: str) -> str:
+    first, last = (f"{one:,.{2 if one < _LONG else 0}f}" for one in (waves[0], waves[-1]))
+    return f"wavelengths from {first} to {last} {unit}" if len(waves) > 1 else f"wavelength {first} {unit}"
 
 
 def _say_log_buckets(encoding: Deberta) -> str:

@@ -53,7 +53,8 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     if len(sides) == 2 and any(side.configuration is None and side.dump is None for side in sides):
         return _compare_tables(sides[0], sides[1], asked.check)
     stated = [one.configuration for one in sides if one.configuration is not None]
-    if len(sides) == 2 and sum(one.scheme != "rotary" and one.is_told for one in stated) == 2:
+    if len(sides) == 2 and sum(one.scheme != "rotary" for one in stated) == 2:
+        _refuse_untold(sides)
         return _compare_schemes(sides[0], sides[1], asked)
     setting, notes = _choose_setting(sides, asked)
     return _compare(sides, stacks, setting, notes)
@@ -74,11 +75,16 @@ def find_rotations(side: Side) -> Configuration:
     """
     configuration = _find_stated(side)
     if configuration.scheme != "rotary":
-        untold = "" if configuration.is_told else ", whose order of columns was not measured"
-        raise FileError(
-            side.shown, f"has no rotary encoding, but {configuration.scheme}{untold}; diff compares rotations"
-        )
+        beside = "diff compares rotations with rotations, and other schemes with each other"
+        raise FileError(side.shown, f"has no rotary encoding, but {configuration.scheme}; {beside}")
     return configuration
+
+
+def _refuse_untold(sides: Sequence[Side]) -> None:
+    """Refuse the first side whose sinusoids are in an order that is not known: it cannot be called the same."""
+    for side in sides:
+        if side.configuration is not None and not side.configuration.is_told:
+            raise FileError(side.shown, f"has sinusoids that cannot be compared: {side.configuration.untold}")
 
 
 def _find_stated(side: Side) -> Configuration:

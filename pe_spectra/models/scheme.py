@@ -42,8 +42,6 @@ _NOTES = {
     "detr-sine": ("the grid is that of the picture, which is not stated here; the default is taken",),
     "sincos2d": ("the grid is that of the picture, which is not stated here; the default is taken",),
 }
-#: What is assumed of a class whose sines and cosines follow no law that was found.
-_UNTOLD = ("sines and cosines in turns are taken; how the model's class orders them was not measured",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +71,9 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     configuration = read_configuration(config, path)
     name, values = find_formula(configuration)
     if name:
-        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()) if configuration.is_told else _UNTOLD)
+        # of a class whose sines and cosines follow no law that was found
+        untold = (f"sines and cosines in turns are taken; {configuration.untold}",)
+        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()) if configuration.is_told else untold)
     if configuration.scheme != "rotary":
         what = "a learned table, which is in its weights" if configuration.scheme == "learned" else configuration.scheme
         raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")

@@ -78,7 +78,10 @@ def test_of_several_files_each_is_a_row(cli, write):
 def test_lengths_have_no_meaning_and_a_rotation_is_not_compared_with_what_is_none(refuse, write):
     write(a=SOME[5], b={"model_type": "llama"})
     assert refuse("diff a.json a.json --served 64") == "--served has no meaning without a rotation (64); leave it out"
-    assert refuse("diff a.json b.json") == "a.json: has no rotary encoding, but t5; diff compares rotations"
+    assert refuse("diff a.json b.json") == (
+        "a.json: has no rotary encoding, but t5; diff compares rotations with rotations, and other schemes with each "
+        "other"
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,11 +130,20 @@ def test_sinusoids_of_classes_differ_in_order_ladder_or_first_position(cli, writ
     assert read_json(cli("diff a.json b.json --json"))["verdict"]["text"] == said
 
 
+def test_tables_of_sines_with_other_rows_are_not_the_same(cli, write):
+    asked = {"model_type": "informer", "context_length": 48, "prediction_length": 24}
+    write(a=asked, b=asked | {"context_length": 96}, c={"model_type": "videomae"})
+    write(d={"model_type": "videomae", "num_frames": 32})
+    assert read_json(cli("diff a.json b.json --json"))["verdict"]["text"] == "Different: rows is 72 in A and 120 in B."
+    said = read_json(cli("diff c.json d.json --json"))["verdict"]["text"]
+    assert said == "Different: num frames is 16 in A and 32 in B."
+
+
 def test_a_sinusoid_that_was_not_measured_is_not_called_the_same(cli, refuse, write):
     write(a={"model_type": "voxtral_encoder"}, b={"model_type": "pegasus_x"})
-    said = "a.json: has no rotary encoding, but sinusoidal, whose order of columns was not measured; "
-    assert refuse("diff a.json a.json") == refuse("diff a.json b.json") == said + "diff compares rotations"
+    said = "a.json: has sinusoids that cannot be compared: how its class orders them was not measured"
+    assert refuse("diff a.json a.json") == refuse("diff a.json b.json") == refuse("diff b.json a.json") == said
     (layer,) = json.loads(cli("audit a.json --json").out)["models"][0]["layer_types"]
     assert layer["spec"] is None
-    assert "how the model's class orders them was not measured" in cli("spectrum -e a.json --no-figure").err
-    assert "how the model's class" not in cli("spectrum -e b.json --no-figure").err
+    assert "how its class orders them was not measured" in cli("spectrum -e a.json --no-figure").err
+    assert "how its class" not in cli("spectrum -e b.json --no-figure").err

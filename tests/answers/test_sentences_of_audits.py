@@ -245,7 +245,7 @@ def say_rows(keys, asked, rows, unused=None, positions=None):
 
 
 #: The classes of Marian and XGLM have all sines first.
-WAVES = rf"all sines first, wavelengths from 6.28 to ({NUMBER}) positions"
+WAVES = rf"all sines first, wavelength(?:s from 6.28 to ({NUMBER})| 6.28) positions"
 UNTURNED = {
     rf"ALiBi: (\d+) heads?, slopes from ({NUMBER}) to ({NUMBER})": say_alibi,
     r"T5: (\d+) buckets, (\d+) heads?; distances from (\d+) on share one in an encoder, from (\d+) on in a "
@@ -260,7 +260,8 @@ UNTURNED = {
     rf"Sinusoidal: (\d+) columns by formula, in a table of ({NUMBER}) rows; {WAVES}": lambda keys, _, d, rows, slow: (
         (int(d), int(rows.replace(",", ""))) == (keys["d_model"], keys["max_position_embeddings"])
         and keys["model_type"] == "marian"
-        and int(slow.replace(",", "")) == round(2 * math.pi * 10000 ** (2 * ((int(d) - 1) // 2) / int(d)))
+        and (int(d) == 2) == (slow is None)  # one wavelength
+        and int((slow or "6").replace(",", "")) == round(2 * math.pi * 10000 ** (2 * ((int(d) - 1) // 2) / int(d)))
     ),
     rf"Learned: ({NUMBER}) rows, 1 of which is no position, for (\d+) x (\d+) patches": (
         lambda keys, _, rows, high, wide: (

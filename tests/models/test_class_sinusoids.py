@@ -77,7 +77,7 @@ def test_the_law_is_told_but_for_keys_that_break_it():
         if not read_sinusoid(Keys(keys, "config.json"), model, at, d) and "name" in TYPES[model][at]:
             plain = read_sinusoid(Keys({}, "config.json"), model, at, d)
             assert measure_misses(plain, places, columns, rows) > 100
-            assert np.any(rows) == ("unless" not in TYPES[model][at])
+            assert np.any(rows) == ("silent" not in TYPES[model][at])
 
 
 def test_what_follows_no_law_has_its_reason_and_no_spec():
@@ -107,7 +107,11 @@ def test_what_follows_no_law_has_its_reason_and_no_spec():
         ({"model_type": "m2m_100", "pad_token_id": 0}, "tensor2tensor:d=1024,offset=1", "counted as 1."),
         ({"model_type": "fsmt", "d_model": 1024}, "tensor2tensor:d=1024,offset=2", "for any number of positions;"),
         ({"model_type": "xglm"}, "tensor2tensor:d=1024,offset=2", "counted as 2."),
-        ({"model_type": "xglm", "pad_token_id": 4}, None, "of positions; how its class orders them was not measured."),
+        (
+            {"model_type": "xglm", "pad_token_id": 4},
+            None,
+            "positions; with this pad_token_id its rows follow no law that was",
+        ),
         ({"model_type": "speecht5"}, "tensor2tensor:d=768,offset=2", "counted as 2."),
         ({"model_type": "pegasus"}, "sinusoidal:d=1024,layout=concatenated", "in a table of 1,024 rows; all sines"),
         ({"model_type": "pegasus_x"}, "tensor2tensor:d=1024", "all sines first, wavelengths"),
@@ -123,8 +127,36 @@ def test_what_follows_no_law_has_its_reason_and_no_spec():
             "tensor2tensor:d=1280,max_timescale=500",
             "to 3,142 positions.",
         ),
-        ({"model_type": "timesfm", "use_positional_embedding": True, "min_timescale": 3}, None, "any number of"),
-        ({"model_type": "videomae"}, "sinusoidal:d=768", "sines and cosines in turns, wavelengths"),
+        (
+            {"model_type": "timesfm", "use_positional_embedding": True, "min_timescale": 3},
+            None,
+            "with this min_timescale",
+        ),
+        (
+            {"model_type": "speecht5", "pad_token_id": 0},
+            None,
+            "positions; with this pad_token_id it adds 0 everywhere.",
+        ),
+        ({"model_type": "m2m_100", "pad_token_id": None}, None, "positions; with this pad_token_id its rows follow"),
+        ({"model_type": "m2m_100", "d_model": 3}, None, "positions; with this width its rows follow no law"),
+        ({"model_type": "m2m_100", "d_model": 5}, "tensor2tensor:d=5,offset=2", "wavelengths from 6.28 to 62,832 p"),
+        ({"model_type": "pegasus_x", "d_model": 2}, None, "with this width its rows"),
+        ({"model_type": "qwen2_5_omni_audio_encoder", "d_model": 51}, None, "with this width its rows"),
+        ({"model_type": "pegasus", "d_model": 2}, "sinusoidal:d=2,layout=concatenated", "first, wavelength 6.28 posit"),
+        ({"model_type": "autoformer", "d_model": 3}, "sinusoidal:d=3,layout=concatenated", "from 6.28 to 2,916 posit"),
+        (
+            {"model_type": "informer", "context_length": 48, "prediction_length": 24},
+            "sinusoidal:d=64,layout=concatenated",
+            "64 columns by formula, in a table of 72 rows; all",
+        ),
+        ({"model_type": "informer"}, "sinusoidal:d=64,layout=concatenated", "64 columns by formula; all sines"),
+        ({"model_type": "tipsv2_text_model"}, "tensor2tensor:d=768", "in a table of 64 rows; all sines"),
+        ({"model_type": "fun_asr_nano_encoder", "num_mel_bins": 40}, "tensor2tensor:d=280,offset=1", "280 columns"),
+        (
+            {"model_type": "videomae"},
+            "sinusoidal:d=768",
+            "768 columns by formula; sines and cosines in turns, wavelengths",
+        ),
         ({"model_type": "fun_asr_nano_encoder"}, "tensor2tensor:d=560,offset=1", "counted as 1."),
         # of text, whose first position is behind pad_token_id; that of the units of speech is behind t2u_pad_token_id
         ({"model_type": "seamless_m4t"}, "tensor2tensor:d=1024,offset=1", "counted as 1."),
@@ -157,6 +189,28 @@ def test_the_encoder_s_sinusoids_are_named_beside_a_learned_decoder():
     ]
     assert "fixed sinusoids of its own" in finding.message
     assert "tensor2tensor of width 512" in finding.message
+
+
+def test_an_encoder_that_adds_nothing_with_a_padding_of_0_is_told():
+    for padding, is_silent in ((0, True), (1, False)):
+        findings = audit({"model_type": "speech_to_text", "pad_token_id": padding}).findings
+        (message,) = [one.message for one in findings if one.code == "nested-config"]
+        assert ("which add 0 everywhere with this pad_token_id" in message) == is_silent
+
+
+@pytest.mark.parametrize("padding", [0, 1, 5, 1025, 58100])
+def test_the_number_of_the_first_position_takes_no_positions_away(padding):
+    for model, length in (("m2m_100", 1024), ("kosmos_2_text_model", 2048), ("fsmt", None)):
+        (layer,) = audit({"model_type": model, "pad_token_id": padding}).layers
+        assert (layer.trained_length, layer.encoding.offset) == (length, padding + 1)
+
+
+def test_a_padding_behind_the_rows_of_a_table_is_refused():
+    assert audit({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 512}).layers[0]
+    with pytest.raises(FileError, match="pad_token_id cannot be used"):
+        audit({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 513})
+    with pytest.raises(FileError, match="max_position_embeddings cannot be used"):
+        audit({"model_type": "roberta", "max_position_embeddings": 1})
 
 
 def test_keys_that_a_law_follows_are_checked():

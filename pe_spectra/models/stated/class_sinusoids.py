@@ -14,6 +14,11 @@ from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST
 
+#: What is no value of a key, as null is one.
+_ABSENT = object()
+_NO_LAW = "its rows follow no law that was measured"
+_UNMEASURED = "how its class orders them was not measured"
+
 
 def read_sinusoid(keys: Keys, model: str, at: str, d: int) -> dict[str, int | float | str]:
     """Return the encoding of the catalogue that a class adds with these keys: its name and parameters.
@@ -33,8 +38,8 @@ def read_sinusoid(keys: Keys, model: str, at: str, d: int) -> dict[str, int | fl
     >>> read_sinusoid(Keys({"pad_token_id": 0}, "config.json"), "m2m_100", "encoder.embed_positions.weights", 512)
     {'name': 'tensor2tensor', 'd': 512, 'layout': 'concatenated', 'offset': 1, 'max_timescale': 10000.0}
     """
-    law: Mapping[str, Any] = load_table(f"{NEWEST}-sinusoids")["types"].get(model, {}).get(at, {})
-    if "name" not in law or not _holds(keys, law):
+    law = _find_law(model, at)
+    if explain_untold(keys, model, at, d):
         return {}
     found = {"name": law["name"], "d": d, "layout": law["layout"], "offset": _read_offset(keys, law.get("offset", 0))}
     for base in ("rho", "max_timescale"):
@@ -42,11 +47,59 @@ def read_sinusoid(keys: Keys, model: str, at: str, d: int) -> dict[str, int | fl
     return found | ({"scale": float(d ** law["power"])} if "power" in law else {})
 
 
-def _holds(keys: Keys, law: Mapping[str, Any]) -> bool:
-    """Whether the law was measured with keys like these: some break it with a few values, some with all but a few."""
-    key, held = law.get("held", (None, ()))
-    broken, values = law.get("unless", (None, ()))
-    return keys.found.get(key) in (None, *held) and keys.found.get(broken) not in values
+def explain_untold(keys: Keys, model: str, at: str, d: int) -> str:
+    """Say why no law is told of what a class adds with these keys; empty where one is.
+
+    Some keys break a law with a few values, some with all but a few; some classes refuse odd or few columns.
+
+    >>> explain_untold(Keys({"pad_token_id": 7}, "config.json"), "xglm", "embed_positions.weights", 64)
+    'with this pad_token_id its rows follow no law that was measured'
+    """
+    law = _find_law(model, at)
+    if "name" not in law:
+        return _UNMEASURED
+    for key, values, is_held in ((*law.get("held", ("", ())), True), (*law.get("unless", ("", ())), False)):
+        if key in keys.found and (keys.found[key] in values) != is_held:
+            return f"with this {key} {'it adds 0 everywhere' if is_silent(keys, model, at) else _NO_LAW}"
+    alike = [width for width in law["widths"] if width % 2 == d % 2]
+    return f"with this width {_NO_LAW}" if law["widths"] and d < min(alike, default=d + 1) else ""
+
+
+def is_silent(keys: Keys, model: str, at: str) -> bool:
+    """Whether a class was seen to add 0 to all positions with these keys.
+
+    >>> is_silent(Keys({"pad_token_id": 0}, "config.json"), "speech_to_text", "encoder.embed_positions.weights")
+    True
+    """
+    key, values = _find_law(model, at).get("silent", ("", ()))
+    return keys.found.get(key, _ABSENT) in values
+
+
+def read_rows(keys: Keys, model: str, at: str) -> dict[str, int]:
+    """Return the rows of a table that no single key states, or the keys that move their number, as far as is known.
+
+    >>> keys = Keys({"context_length": 48, "prediction_length": 24}, "config.json")
+    >>> read_rows(keys, "informer", "encoder.embed_positions")
+    {'rows': 72}
+    """
+    law = _find_law(model, at)
+    moving = [(key, keys.find_integer(key) or default) for key, default in law.get("rows") or law.get("moved_by", ())]
+    found = {key: size for key, size in moving if size is not None}
+    return {"rows": sum(found.values())} if "rows" in law and len(found) == len(moving) else found
+
+
+def makes_any_row(model: str, at: str) -> bool:
+    """Whether a class was seen to make rows for positions beyond those of a table.
+
+    >>> makes_any_row("fsmt", "encoder.embed_positions"), makes_any_row("informer", "encoder.embed_positions")
+    (True, False)
+    """
+    return bool(_find_law(model, at).get("grows"))
+
+
+def _find_law(model: str, at: str) -> Mapping[str, Any]:
+    law: Mapping[str, Any] = load_table(f"{NEWEST}-sinusoids")["types"].get(model, {}).get(at, {})
+    return law
 
 
 def _read_offset(keys: Keys, law: int | list[Any]) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
-from pe_spectra.models.stated.class_sinusoids import read_sinusoid
+from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, read_sinusoid
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
@@ -35,6 +35,7 @@ from pe_spectra.models.stated.position_tables import (
     NESTED_CONFIG,
     TYPE,
     KnownTable,
+    find_sines,
     find_table,
     read_table,
     settle_table,
@@ -134,8 +135,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         length=length,
         length_key=lacking,
         layers=layers,
-        values=values,
-        formula={} if scheme == "rotary" else _find_made(keys, known.model, scheme, values, own),
+        **({} if scheme == "rotary" else _find_made(keys, known.model, scheme, values, own)),
         dtype=dtype,
         query_scale=query_scale,
         resized=resized,
@@ -146,14 +146,18 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
 
 def _find_made(
     keys: Keys, model: str, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
-) -> Mapping[str, int | float | str]:
-    """The encoding of the catalogue that a class was measured to have; empty without one."""
+) -> dict[str, Any]:
+    """The encoding of the catalogue that a class was measured to have, empty without one, beside the parameters."""
     found = next((one for one in own if one.name == scheme), None)
     if scheme == "sinusoidal":
-        table = find_table(model)
-        at = table.at if table is not None else "" if found is None else found.at
-        return read_sinusoid(keys, model, at, values["d"])
-    return found.made if found is not None and "name" in found.made else {}
+        at, grows = find_sines(model, own)
+        return {
+            "values": {**values, **read_rows(keys, model, at)},
+            "formula": read_sinusoid(keys, model, at, values["d"]),
+            "untold": explain_untold(keys, model, at, values["d"]),
+            "grows": grows,
+        }
+    return {"values": values, "formula": found.made if found is not None and "name" in found.made else {}}
 
 
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:

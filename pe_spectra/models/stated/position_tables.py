@@ -6,17 +6,17 @@ at a time, and runs it once to see which row the first position reads; `pe_spect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.class_sinusoids import read_sinusoid
+from pe_spectra.models.stated.class_sinusoids import is_silent, makes_any_row, read_sinusoid
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import read_measured, split_names
-from pe_spectra.models.stated.position_schemes import read_size
+from pe_spectra.models.stated.position_schemes import FoundScheme, read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 
 TYPE = "position_embedding_type"
@@ -51,7 +51,8 @@ class KnownTable(NamedTuple):
     first: int | None = None  #: the row of position 0; None: after the extra rows
     after_padding: bool = False  #: it is the row after pad_token_id
     padding: int | None = None  #: that row where the file has none
-    columns: tuple[str, int] | int | None = None  #: the key with its width, and its default
+    #: the key with its width, and its default; two such pairs where it is their product
+    columns: tuple[Any, ...] | int | None = None
     fixed: bool = False  #: sines and cosines by formula, which training leaves as they are
     grows: bool = False  #: and which are made for more positions when these are asked for
     picture: str = ""  #: for patches of a picture: the key that has its size
@@ -129,6 +130,21 @@ def find_table(model: str) -> KnownTable | None:
     return min(list_tables(model), key=rank, default=None)
 
 
+def find_sines(model: str, own: Sequence[FoundScheme] = ()) -> tuple[str, bool]:
+    """Return where a class has its sinusoids, "" where that is not known, and whether it makes them for any position.
+
+    Parameters
+    ----------
+    own : what it was found to have besides a table that keys give the rows of.
+
+    >>> find_sines("m2m_100")
+    ('encoder.embed_positions.weights', True)
+    """
+    table = find_table(model)
+    at = table.at if table is not None else next((one.at for one in own if one.name == "sinusoidal"), "")
+    return at, makes_any_row(model, at) if table is None else table.grows
+
+
 def settle_table(keys: Keys, table: KnownTable) -> KnownTable:
     """Return a table as the switches of a file leave it: trained or not, with a row before the first position or not.
 
@@ -154,17 +170,20 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
     rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
     rows = _count_patches(keys, table) if table.series else rows
     values: dict[str, int] = {"d": _read_width(keys, table, model), "unused": _count_unused(keys, table)}
-    length = None
-    if rows is not None:
+    length = rows if table.grows else None  # where the first row stands takes no position away
+    if rows is not None and not table.grows:
         values["rows"] = rows + table.extra
         length = values["rows"] - values["unused"]
+        if length < 1:
+            key = "pad_token_id" if table.after_padding and "pad_token_id" in keys else table.keys[0]
+            keys.refuse(key, f"of {values['rows']:,} rows one is left for the first position where it is accepted")
     if grid:
         values |= {"grid_height": grid[0], "grid_width": grid[1]}
     else:
         lengths = [keys.find_integer(key) for key in LENGTHS if key not in table.keys]
         length = max((one for one in lengths if one is not None), default=length)
     if table.grows:
-        values = {"d": values["d"]}
+        del values["unused"]
     if not table.fixed and rows is not None:
         _check_type(keys, model, rows + table.extra)
     _note_encoder(keys, model, table)
@@ -174,7 +193,9 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
 def _read_width(keys: Keys, table: KnownTable, model: str) -> int:
     if not isinstance(table.columns, tuple):
         return table.columns if table.columns is not None else read_size(keys, WIDTHS, "d", model)
-    return keys.find_integer(table.columns[0], *WIDTHS) or table.columns[1]
+    key, size, *other = table.columns
+    width = keys.find_integer(key, *(() if other else WIDTHS)) or size
+    return int(width * (keys.find_integer(other[0]) or other[1]) if other else width)
 
 
 def _count_unused(keys: Keys, table: KnownTable) -> int:
@@ -247,12 +268,13 @@ def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
         return
     positions = keys.find_integer(*others[0].keys) or others[0].default
     what = "fixed sinusoids" if others[0].fixed else "a learned table"
+    silent = ", which add 0 everywhere with this pad_token_id" if is_silent(keys, model, others[0].at) else ""
     made = read_sinusoid(keys, model, others[0].at, _read_width(keys, others[0], model)) if others[0].fixed else {}
     named = f", {made['name']} of width {made['d']:,}" if made else ""
     part, other = (one.at.partition(".")[0] for one in (audited, others[0]))
     message = (
         f"the model has several parts; the {part} is what is audited, and the {other} has {what} of its own for "
-        f"{positions:,} positions ({others[0].keys[0]}{named})"
+        f"{positions:,} positions ({others[0].keys[0]}{named}){silent}"
     )
     if "decoder" in others[0].at:
         keys.report(NESTED_CONFIG, message, part=part, decoder_positions=positions)

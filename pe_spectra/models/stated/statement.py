@@ -195,6 +195,8 @@ class Configuration:
     values: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
     #: the encoding of the catalogue that a class was measured to have: its name and parameters; empty for others
     formula: Mapping[str, int | float | str] = field(default_factory=lambda: MappingProxyType({}))
+    untold: str = ""  #: why it is not known how the class of a model computes its sinusoids; empty where it is
+    grows: bool = False  #: whether rows of sinusoids are made for any number of positions
     dtype: str | None = None  #: the type that weights and activations have (torch_dtype)
     query_scale: str | None = None  #: the factor on queries by their position, or none; None where it is not known
     #: always, asked or never: whether a table of patches is resampled for larger pictures, and by which filter

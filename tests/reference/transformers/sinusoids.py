@@ -4,7 +4,9 @@
 pe_spectra/models/measured say which classes have a fixed table or a module of sines, and where. Each is built with real
 numbers and run on a few words, sounds or numbers; what it adds to each position is held against laws that are written
 here as papers and code have them: nothing of pe_spectra is imported. Then the width, the word of the padding and the
-keys of a base are changed, and the law must follow. What follows no law is listed with the reason.
+keys of a base are changed, and the law must follow, and `widths` are those at which it did. Where tables.py has no
+number of rows, it is told whether rows are made for any position, or else which keys move their number. What follows no
+law is listed with the reason.
 It writes pe_spectra/models/measured/transformers-VERSION-sinusoids.json, and freezes rows of the real modules into
 sinusoids-VERSION.json.gz here. With model_types as arguments it measures these anew and keeps the others. One core,
 some minutes.
@@ -24,7 +26,8 @@ import numpy as np
 import torch
 from real_modules import be_patient
 from schemes import find_classes, find_modules, list_default_configs
-from tables import FOLDER, PATIENCE, list_models
+from tables import FOLDER, PATIENCE, double, list_models
+from tables import LENGTHS as ROWS
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
@@ -32,6 +35,8 @@ from torch.overrides import TorchFunctionMode
 LENGTH, FROZEN, COLUMNS = 40, (0, 1, 2, 3, 8, 39), 9
 #: Bases that classes have where no key gives one, and factors on all entries, as powers of the width.
 BASES, POWERS = (10000.0,), (0.0, -0.5, 0.5)
+#: Widths that are tried: a law holds at the first two; odd ones and those with one frequency are often refused.
+BOTH, OTHERS = (48, 130), (51, 2, 3, 4, 5)
 #: Keys that a law may follow: the word of the padding, and what a base or scale could be called.
 PADDING = re.compile(r"pad_token_id$")
 BASE = re.compile(r"timescale|temperature|theta|max_scale")
@@ -102,14 +107,36 @@ def list_inputs(config, width):
     yield {"hidden_states": torch.zeros(1, LENGTH, width)}
 
 
-def list_calls(width):
+def list_calls(width, length=LENGTH):
     """How a module of sines is called by itself."""
-    shape, words = torch.Size((1, LENGTH)), torch.full((1, LENGTH), 41)
+    shape, words = torch.Size((1, length)), torch.full((1, length), 41)
     yield shape
     yield words
-    yield torch.Size((1, LENGTH, width))
-    yield torch.zeros(1, LENGTH, width)
-    yield LENGTH
+    yield torch.Size((1, length, width))
+    yield torch.zeros(1, length, width)
+    yield length
+
+
+def find_table(model, at):
+    """The module at a place, None for what is an attribute, and its table, None where it has none."""
+    path, _, last = at.rpartition(".")
+    inner = dict(model.named_modules())
+    module = inner.get(at)
+    held = [getattr(module, name, None) for name in ("weight", "weights")] if module else [getattr(inner[path], last)]
+    return module, next((one for one in held if isinstance(one, torch.Tensor)), None)
+
+
+@torch.no_grad()
+def grows(model, at, width):
+    """Whether a module makes rows for positions beyond those of its table."""
+    module, table = find_table(model, at)
+    longer = LENGTH + (0 if table is None else table.shape[-2])
+    for given in list_calls(width, longer) if module else ():
+        with contextlib.suppress(Exception), be_patient(PATIENCE):
+            found = module(given)
+            if isinstance(found, torch.Tensor) and found.shape[-2:] == (longer, width):
+                return True
+    return False
 
 
 def find_rows(value, width):
@@ -172,16 +199,15 @@ def list_laws(d, bases):
             yield law, base ** (-np.arange(half) / (half - 1))
 
 
-def fit(rows, bases, offsets):
-    """The law that rows follow, with the power of the width that scales it; None where they follow none."""
+def list_fits(rows, bases, offsets):
+    """The laws that rows follow, each with the power of the width that scales it."""
     count, d = rows.shape
     for (law, w), offset, power in itertools.product(list_laws(d, bases), offsets, POWERS):
         places = offset + np.arange(count)
         made = d**power * make_columns(places, w, law["layout"], d)
         # angles are products of float32 numbers
         if (np.abs(made - rows) <= d**power * (1e-6 + 3e-7 * places[:, None])).all():
-            return law | {"offset": offset, "power": power}
-    return None
+            yield law | {"offset": offset, "power": power}
 
 
 # --------------------------------------------------------------------- one class
@@ -193,8 +219,11 @@ class Asked:
     def __init__(self, of, classes, at, needed, columns):
         self.of, self.classes, self.at, self.needed = of, classes, at, needed
         self.default, self.cls = of().to_dict(), None
-        self.key, self.width = columns if isinstance(columns, list) else (None, columns)
-        if columns is None:
+        self.key, self.width = columns[:2] if isinstance(columns, list) else (None, columns)
+        self.times = 1
+        if isinstance(columns, list):  # a key with its default, and some times another
+            self.times = columns[3] if len(columns) > 2 else 1
+        elif columns is None:
             self.key = next((one for one in WIDTHS if one in self.default), None)
             self.width = self.default.get(self.key)
         self.heads = {key: 1 for key, value in self.default.items() if type(value) is int and HEADS.search(key)}
@@ -223,15 +252,24 @@ class Asked:
 
     def run(self, keys, seed=1):
         model = self.build(keys, seed)
-        return (None, "refused") if model is None else run(model, self.at, keys.get(self.key, self.width))
+        return (None, "refused") if model is None else run(model, self.at, self.find_width(keys))
+
+    def find_width(self, keys):
+        size = keys.get(self.key, self.width)
+        return size if size is None else size * self.times
 
     def fit(self, keys):
-        """The law with these keys, the rows, and how they were had."""
+        """The first law with these keys, the rows, and how they were had."""
+        laws, rows, how = self.list_fits(keys)
+        return next(iter(laws), None), rows, how
+
+    def list_fits(self, keys):
+        """The laws with these keys, the rows, and how they were had."""
         (rows, how), config = self.run(keys), {**self.default, **self.needed, **keys}
         asked = [float(value) for key, value in config.items() if BASE.search(key) and value and value > 1]
         pads = [value + 1 for key, value in config.items() if PADDING.search(key) and type(value) is int]
         bases, offsets = sorted({*BASES, *asked}), sorted({0, 1, 2, 3, *pads})
-        return None if rows is None else fit(rows, bases, offsets), rows, how
+        return [] if rows is None else [*list_fits(rows, bases, offsets)], rows, how
 
     def measure(self):
         """The law of a class with what it follows, and the rows of all that was tried; else why there is none."""
@@ -239,13 +277,13 @@ class Asked:
         if law is None:
             return {"unknown": self.explain(rows)}, []
         cases, found, widths = [[{}, rows]], {**law, "run": how}, []
-        for width in (48, 130, 51) if self.key else ():
-            keys = {**self.heads, self.key: width}
-            other, rows, _ = self.fit(keys)
-            if rows is not None:
-                widths, cases = [*widths, width], [*cases, [keys, rows]]
-                if other != law:
-                    return {"unknown": f"its law is another at a width of {width}"}, []
+        for size in (*BOTH, *OTHERS) if self.key else ():
+            keys = {**self.heads, self.key: size}
+            laws, rows, _ = self.list_fits(keys)
+            if law in laws:
+                widths, cases = [*widths, size * self.times], [*cases, [keys, rows]]
+            elif rows is not None and size in BOTH:
+                return {"unknown": f"its law is another at a width of {size}"}, []
         for key, value in self.default.items():
             if PADDING.search(key) or (BASE.search(key) and value):
                 change, more = self.change(key, value, law)
@@ -254,19 +292,41 @@ class Asked:
 
     def change(self, key, value, law):
         """What of a law follows a key, or with which of its values the law holds; and the rows of those tried."""
-        tried = [0, 1, 2, 3, 5] if PADDING.search(key) else [2 * value]
+        tried = [0, 1, 2, 3, 5, None] if PADDING.search(key) else [2 * value]
         found = {one: self.fit({key: one}) for one in tried}
-        found = {one: fitted for one, fitted in found.items() if fitted[2] != "refused"}
+        found = {one: fitted for one, fitted in found.items() if fitted[2] != "refused" or one is None}
         cases = [[{key: one}, rows] for one, (_, rows, _) in found.items() if rows is not None]
         laws = {one: other for one, (other, _, _) in found.items() if other is not None}
+        silent = [one for one, (_, rows, _) in found.items() if rows is not None and not rows.any()]
+        more = {"silent": [key, silent]} if silent else {}
         for size, plus in (("offset", 1), ("rho", 0), ("max_timescale", 0)):
-            follows = size in law and all(other == law | {size: one + plus} for one, other in laws.items())
-            if follows and any(other != law for other in laws.values()):
-                refused = sorted({*found} - {*laws})
-                return {size: [key, plus, value]} | ({"unless": [key, refused]} if refused else {}), cases
-        same = {one for one, other in laws.items() if other == law}
-        held = sorted({*same, *([value] if type(value) is int else [])})
-        return {"held": [key, held]} if len(same) < len(found) else {}, cases
+            stated = {one: other for one, other in laws.items() if one is not None}
+            follows = size in law and all(other == law | {size: one + plus} for one, other in stated.items())
+            if follows and any(other != law for other in stated.values()):
+                refused = [one for one in found if one not in stated]
+                return {size: [key, plus, value]} | ({"unless": [key, refused]} if refused else {}) | more, cases
+        same = [one for one, other in laws.items() if other == law]
+        held = [*same, *([value] if type(value) is int and value not in same else [])]
+        return ({"held": [key, held]} if len(same) < len(found) else {}) | more, cases
+
+    def count_rows(self):
+        """Whether rows are made for any position; else which keys with which defaults add up to the number of rows, or
+        move it in another way."""
+        model = self.build({})
+        if grows(model, self.at, self.width):
+            return {"grows": True}
+
+        def count(keys):
+            model = self.build(keys)
+            return None if model is None else find_table(model, self.at)[1].shape[-2]
+
+        rows, moved = count({}), {}
+        for key, value in {**self.default, **NEEDED[1]}.items():
+            if type(value) is int and ROWS.search(key):
+                more = count({key: double(value)})
+                moved |= {key: (value, more - rows)} if more not in (None, rows) else {}
+        adds = all(value == more for value, more in moved.values()) and rows == sum(one for one, _ in moved.values())
+        return {"rows" if adds else "moved_by": [[key, self.default.get(key)] for key in moved]}
 
     def explain(self, rows):
         if rows is None:
@@ -317,7 +377,10 @@ def main(chosen):
         if chosen and of not in chosen:
             continue
         classes = find_classes(configs[of], models) or find_modules(configs[of])
-        law, cases = Asked(configs[of], classes, at, needed, columns).measure()
+        asked = Asked(configs[of], classes, at, needed, columns)
+        law, cases = asked.measure()
+        if "name" in law and not any(one["at"] == at and "keys" in one for one in tables["tables"].get(of, ())):
+            law |= asked.count_rows()
         print(of, at, json.dumps(law), flush=True)
         types[of] = {**types.get(of, {}), at: shorten(law)}
         drawn[f"{of} {at}"] = list(freeze(cases))

@@ -15,6 +15,7 @@ import gzip
 import importlib
 import itertools
 import json
+import math
 import pathlib
 import random
 import re
@@ -225,8 +226,15 @@ def place(cls, of, keys):
 
 def grows(cls, of, name, keys):
     """Whether the table is made longer when a position beyond its rows is asked for."""
-    module = build(cls, of, keys).get_submodule(name.rpartition(".")[0])
-    return not isinstance(module, nn.Embedding) and hasattr(module, "make_weights")
+    model = build(cls, of, keys, "cpu")
+    module = model.get_submodule(name.rpartition(".")[0])
+    if isinstance(module, nn.Embedding) or not hasattr(module, "make_weights"):
+        return False
+    longer = max(list_tables(model)[name].shape[:-1]) + 10
+    for shape in ((1, longer), (1, 1, longer)):
+        with contextlib.suppress(Exception), be_patient(PATIENCE):
+            return longer in module(torch.arange(longer).reshape(shape)).shape
+    return False
 
 
 def measure(cls, of, keys):
@@ -250,13 +258,19 @@ def measure(cls, of, keys):
 
 
 def find_width(cls, of, name, keys, columns):
-    """The key that has the number of columns, with its default; without one, that number."""
+    """The key that has the number of columns, with its default, or two that it is the product of; else that number."""
     for key, value in of().to_dict().items():
         if value == columns and type(value) is int and not LENGTHS.search(key.replace("size", "")):
             now = list_tables(build(cls, of, {**keys, key: 2 * value})).get(name)
             if now is not None and now.shape[-1] == 2 * columns:
                 return [key, value]
-    return columns
+    # two keys whose product it is
+    moving = []
+    for key, value in of().to_dict().items():
+        if type(value) is int and 1 < value < columns and columns % value == 0:
+            now = list_tables(build(cls, of, {**keys, key: 2 * value})).get(name)
+            moving += [key, value] if now is not None and now.shape[-1] == 2 * columns else []
+    return moving if moving[1::2] and math.prod(moving[1::2]) == columns else columns
 
 
 def measure_release(wanted=()):

@@ -176,6 +176,16 @@ def test_what_is_said_and_how_it_is_named_again(keys, spec, said):
         assert make({"name": scheme.name, **scheme.values}) == layer.encoding
 
 
+def test_an_architecture_with_other_sinusoids_has_no_spec_and_is_named_beside_those_that_are_audited():
+    """SpeechT5's prenet of text multiplies its rows by a learned number."""
+    spoken = {"model_type": "speecht5", "architectures": ["SpeechT5ForTextToSpeech"]}
+    assert (read(spoken).scheme, audit(spoken).layers[0].spec) == ("sinusoidal", None)
+    for keys, named in ((spoken, False), ({"model_type": "speecht5"}, True)):
+        (finding,) = [one for one in audit(keys).findings if one.code == "several-schemes"]
+        assert ("sinusoidal (SpeechT5ScaledPositionalEncoding, of SpeechT5ForTextToSpeech" in finding.message) == named
+        assert finding.data["schemes"] == (["shaw", "convolutional"] if named else ["shaw"])
+
+
 @pytest.mark.parametrize("model", ["seamless_m4t", "seamless_m4t_v2"])
 def test_a_decoder_of_speech_is_named_beside_what_reads_text(model):
     (finding,) = [one for one in audit({"model_type": model}).findings if one.code == "nested-config"]

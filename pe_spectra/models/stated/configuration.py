@@ -121,9 +121,8 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values = _READERS[scheme](keys, known.model)
     elif own:
         values = own[0].sizes
-    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
-    if others:
-        _note_others(keys, known.model, scheme, others)
+    if any(one.elsewhere or one.name not in (scheme, _SAME.get(scheme)) for one in own):
+        _note_others(keys, known.model, scheme, own)
     query_scale = None if known.query_scale is None else NONE
     if known.query_scale:
         query_scale = read_query_scale(keys, known.model, known.query_scale, length)
@@ -244,8 +243,11 @@ def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
         return False
 
 
-def _note_others(keys: Keys, model: str, scheme: SchemeName, others: Sequence[FoundScheme]) -> None:
-    named = ", ".join(f"{one.name} ({one.at})" for one in others)
+def _note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
+    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
+    named = ", ".join(
+        [f"{one.name} ({one.at})" for one in others] + [f"{one.name} ({one.elsewhere})" for one in own if one.elsewhere]
+    )
     message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
     keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 

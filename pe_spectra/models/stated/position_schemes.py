@@ -71,6 +71,7 @@ class FoundScheme(NamedTuple):
     values: Mapping[str, int]  #: its sizes, by the names that audits have
     #: what it was measured to compute: an encoding of the catalogue with its parameters, or how far it reaches
     made: Mapping[str, int | float | str]
+    elsewhere: str = ""  #: what other architectures of the model_type have of this kind, by another formula
 
     @property
     def sizes(self) -> Mapping[str, int | float | str]:
@@ -121,7 +122,11 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
     ]
     found = {
         one["kind"]: FoundScheme(
-            name=one["kind"], at=one["at"], values=_read_sizes(keys, one), made=_read_made(keys, one)
+            name=one["kind"],
+            at=one["at"],
+            values=_read_sizes(keys, one),
+            made=_read_made(keys, one),
+            elsewhere=one.get("elsewhere", ""),
         )
         for one in reversed(applying)
         if one["kind"] in MEASURED_SCHEMES

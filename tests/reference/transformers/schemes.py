@@ -110,6 +110,16 @@ READ = {
     "vit_mae": [{"kind": "sine-2d", "at": "embeddings.position_embeddings", "d": ["hidden_size", 1, 0, 768]}],
     "vjepa2": [{"kind": "axial-rotary", "at": "encoder.layer.0.attention"}],
 }  # fmt: skip
+#: What only some architectures of a model_type have, and what others have in its place; read in 5.24.0.
+SPEECH = ["architectures", ["SpeechT5ForTextToSpeech"]]
+READ_BESIDE = {
+    ("speecht5", "convolutional"): {"unless": [SPEECH]},
+    ("speecht5", "sinusoidal"): {
+        "unless": [SPEECH],
+        "elsewhere": "SpeechT5ScaledPositionalEncoding, of SpeechT5ForTextToSpeech and SpeechT5ForSpeechToSpeech",
+    },
+}
+READ_MORE = {"speecht5": [{"kind": "sinusoidal", "at": "speecht5.encoder.prenet.encode_positions", "if": SPEECH}]}
 #: Keys that add or take away a scheme, and the words that some take.
 SWITCH = re.compile(r"pos(ition)?|relative|rel_|use_abs")
 WORDS = {
@@ -440,6 +450,9 @@ if __name__ == "__main__":
     file = FOLDER / f"transformers-{name}-schemes.json"
     measured = json.loads(file.read_text(encoding="utf-8"))["types"] if chosen else {}
     measured |= measure_release(chosen) | {of: {"has": has, "read": True} for of, has in READ.items()}
+    for of in READ_MORE if not chosen else {*READ_MORE} & {*chosen}:
+        has = [fact | READ_BESIDE.get((of, fact["kind"]), {}) for fact in measured[of]["has"]]
+        measured[of]["has"] = has + READ_MORE[of]
     measure_sizes(measured)
     head = {"stack": "transformers", "version": name, "torch": version("torch").partition("+")[0]}
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}

@@ -29,9 +29,14 @@ def load_fuzzer(path):
     return module
 
 
+def find_end(argv):
+    """Where the options of a command end: at the first `--` behind it; one before it ends those of the program."""
+    return next((place for place, token in enumerate(argv) if token == "--" and place > 0), len(argv))
+
+
 def asks_for_colour(argv):
     """Whether a command line has `--color always` among its options."""
-    options = argv[: argv.index("--")] if "--" in argv else argv
+    options = argv[: find_end(argv)]
     return "--color=always" in options or ("--color", "always") in pairwise(options)
 
 
@@ -42,7 +47,7 @@ def blank_absolute(argv):
 
 def name_as_files(argv):
     """Write `-` and what begins with a dash behind `--` as files, which they are: the judge takes them for options."""
-    end = argv.index("--") if "--" in argv else len(argv)
+    end = find_end(argv)
     return [
         f"./{token}" if token == "-" or (token.startswith("-") and place > end) else token
         for place, token in enumerate(argv)

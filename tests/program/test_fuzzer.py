@@ -44,6 +44,7 @@ def wrapper(tmp_path):
         ("spectrum --color auto", "\x1b[1m8\n", ["control"]),
         ("spectrum --quiet always", "\x1b[1m8\n", ["control"]),
         ("spectrum -- --color always", "\x1b[1m8\n", ["control"]),
+        ("-- spectrum --color always", "\x1b[1m8\n", []),
     ],
 )
 def test_the_wrapper_forgives_colours_where_they_were_asked_for(wrapper, argv, out, found):

@@ -7,13 +7,19 @@ from types import MappingProxyType
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.encodings import Encoding
-from pe_spectra.models.comparison.scheme_diff import SchemeDifference, compare_schemes, is_learned
+from pe_spectra.models.comparison.scheme_diff import (
+    SchemeDifference,
+    compare_schemes,
+    is_learned,
+    list_alone,
+    list_untold,
+)
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import SCHEMES, Configuration
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.records import dataclass
 
-VERDICTS = Verdicts({"same": "ok", "differs": "warning"})
+VERDICTS = Verdicts({"same": "ok", "same-as-known": "ok", "differs": "warning"})
 _EMPTY: Mapping[str, object] = MappingProxyType({"type": "array", "items": {"type": "null"}, "maxItems": 0})
 _UNKNOWN = "what is learned of it is in the weights, and not compared"
 
@@ -55,23 +61,25 @@ def answer_schemes(a: Configuration, b: Configuration, names: tuple[str, str], *
         ComparedScheme(name=name, scheme=one.scheme, encoding=build_layers(one)[0].encoding)
         for name, one in zip(names, (a, b), strict=True)
     ]
-    found = compare_schemes(a, b)
+    found, untold = compare_schemes(a, b), tuple(dict.fromkeys((*list_untold(a), *list_untold(b))))
     return Answer(
         body=SchemeDiffBody(a=sides[0], b=sides[1], agree=not found, differences=found),
-        verdict=_judge(sides[0], found),
+        verdict=_judge(sides[0], found, untold),
         table=tabulate(found) if found else {"what": (), "a": (), "b": ()},
         facts=[(letter, f"{one.name}: {_name(one)}") for letter, one in zip("AB", sides, strict=True)],
-        notes=(_UNKNOWN,) if is_learned(a) and is_learned(b) else (),
+        notes=(*((_UNKNOWN,) if is_learned(a) and is_learned(b) else ()), *untold, *list_alone(a, b)),
         shown=("what", "a", "b"),
         rows="all",
         failed=[f"{one.what} differs" for one in found] if check else (),
     )
 
 
-def _judge(side: ComparedScheme, found: tuple[SchemeDifference, ...]) -> Verdict:
+def _judge(side: ComparedScheme, found: tuple[SchemeDifference, ...], untold: tuple[str, ...]) -> Verdict:
     if found:
         return VERDICTS.say("differs", f"Different: {'; '.join(one.effect for one in found)}.")
     same = f"both have {_name(side)}" if side.scheme != "none" else "neither has a positional encoding"
+    if untold:
+        return VERDICTS.say("same-as-known", f"The same, as far as is known: {same}; unknown: sinusoids beside it.")
     return VERDICTS.say("same", f"The same: {same}.")
 
 

@@ -94,9 +94,9 @@ def _say_sinusoidal(audit: ModelAudit) -> str:
     held = ", for any number of positions" if configuration.grows else ""
     held = f", in a table of {values['rows']:,} rows" if "rows" in values else held
     said = f"Sinusoidal: {values['d']} columns by formula{held}"
-    if configuration.is_told and isinstance(encoding, Sinusoidal | Tensor2Tensor):
-        return f"{said}; {_say_columns(encoding)}"
-    return f"{said}; {configuration.untold}"
+    if configuration.untold or not isinstance(encoding, Sinusoidal | Tensor2Tensor):
+        return f"{said}; {configuration.untold}"
+    return f"{said}; {_say_columns(encoding)}"
 
 
 def _say_columns(encoding: Sinusoidal | Tensor2Tensor) -> str:

@@ -57,9 +57,8 @@ def _write_json(value: Any) -> Iterator[str]:
             yield (", " if start else "[") + _dump(value[start : start + PART])[1:-1]
         yield "]"
     elif isinstance(value, list | tuple) and value:
-        for number, item in enumerate(value):
-            yield ", " if number else "["
-            yield from _write_json(item)
+        for number, item in enumerate(value):  # members are small, and there may be thousands
+            yield f"{', ' if number else '['}{_dump(item)}"
         yield "]"
     else:
         yield _dump(value)

@@ -83,7 +83,7 @@ def find_rotations(side: Side) -> Configuration:
 def _refuse_untold(sides: Sequence[Side]) -> None:
     """Refuse the first side whose sinusoids are in an order that is not known: it cannot be called the same."""
     for side in sides:
-        if side.configuration is not None and not side.configuration.is_told:
+        if side.configuration is not None and side.configuration.untold:
             raise FileError(side.shown, f"has sinusoids that cannot be compared: {side.configuration.untold}")
 
 
@@ -100,6 +100,7 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
+    from pe_spectra.models.comparison.scheme_diff import add_beside
     from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
     from pe_spectra.models.stacks.allocation import say_chosen, say_unused
 
@@ -110,6 +111,9 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     stated = any(side.configuration is not None for side in sides)
     needed = setting.length if stated and not stacks else setting.served
     found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
+    stating = [side.configuration for side in sides if side.configuration is not None]
+    if len(stating) == 2:
+        found = add_beside(found, *stating)
     tables = None if stacks else _compare_waves(sides[0], sides[1])
     if tables is not None and not shows_rotations(tables, found):
         return _answer_tables(sides[0], sides[1], tables, setting.check, remark_rotations(found))

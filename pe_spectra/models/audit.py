@@ -219,7 +219,7 @@ class LayerAudit(Result):
         column=None,
     )
     def spec(self) -> str | None:
-        known = self.encoding if self.configuration.is_told else None
+        known = None if self.configuration.untold else self.encoding
         return None if known is None else known.write_spec(brief=True)
 
     @derived("What was assumed when the file was read, each a sentence.", column=None)

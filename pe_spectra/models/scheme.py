@@ -73,7 +73,7 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     if name:
         # of a class whose sines and cosines follow no law that was found
         untold = (f"sines and cosines in turns are taken; {configuration.untold}",)
-        return Scheme(name=name, values=values, notes=_NOTES.get(name, ()) if configuration.is_told else untold)
+        return Scheme(name=name, values=values, notes=untold if configuration.untold else _NOTES.get(name, ()))
     if configuration.scheme != "rotary":
         what = "a learned table, which is in its weights" if configuration.scheme == "learned" else configuration.scheme
         raise FileError(path, f"names no positional encoding without a table: {configuration.model} has {what}")

@@ -54,6 +54,7 @@ NEW = {
     "distinct-by-rounding",
     "grid_height",
     "grid_width",
+    "other_schemes",  # of diff: what differs beside the part that is audited
     *MEASURED_SCHEMES,
     *SIZES,
     "plan",  # of context with a configuration

@@ -147,3 +147,72 @@ def test_a_sinusoid_that_was_not_measured_is_not_called_the_same(cli, refuse, wr
     assert layer["spec"] is None
     assert "how its class orders them was not measured" in cli("spectrum -e a.json --no-figure").err
     assert "how its class" not in cli("spectrum -e b.json --no-figure").err
+
+
+# ----------------------------------------------------------------------------------- beside what is audited
+
+WHISPER = {"model_type": "whisper"}
+#: Of each, two files that differ in one key which is about a part or a way that is not audited, and what that is.
+BESIDE = [
+    ({"model_type": "seamless_m4t"}, {"t2u_pad_token_id": 9}, "t2u_model.model.decoder.embed_positions.weights offset"),
+    (WHISPER, {"max_source_positions": 3000}, "encoder.embed_positions.weight rows"),
+    ({"model_type": "wavlm"}, {"num_conv_pos_embeddings": 64}, "encoder.pos_conv_embed.conv.parametrizations"),
+    (
+        {"model_type": "clip", "text_config": {}, "vision_config": {}},
+        {"vision_config": {"image_size": 336}},
+        "vision_config rows",
+    ),
+    ({"model_type": "llava"}, {"vision_config": {"image_size": 224}}, "vision_config"),
+    ({"model_type": "qwen2_vl"}, {"vision_config": {"embed_dim": 640}}, "vision_config"),
+]
+
+
+@pytest.mark.parametrize(("keys", "change", "what"), BESIDE)
+def test_what_differs_beside_what_is_audited_is_not_the_same(cli, write, keys, change, what):
+    write(a=keys, b=keys, c=keys | change)
+    same, other = (read_json(cli(f"diff a.json {name} --json")) for name in ("b.json", "c.json"))
+    assert (same["agree"], other["agree"]) == (True, False)
+    assert cli("diff a.json c.json --check").code == 1
+    assert any(what in " ".join((one["what"], one["effect"], *one["layers"])) for one in other["differences"])
+
+
+def test_a_part_that_one_file_alone_has_is_no_difference(cli, write):
+    """One is then the text of the other."""
+    write(a={"model_type": "llava"}, b={"model_type": "llama"})
+    done = cli("diff a.json b.json")
+    assert done.out.startswith("The same: ")
+    assert "note: A alone states vision_config, which is not compared" in done.err
+
+
+def test_a_way_that_a_switch_takes_away_is_a_difference():
+    on, off = ({"model_type": "seamless_m4t", "position_embeddings_type": kind} for kind in ("relative", "rotary"))
+    (found,) = compare_schemes(read(on), read(off))
+    assert (found.a, found.b) == ("transformer-xl", None)
+    assert found.effect.endswith("A alone has positions there, transformer-xl")
+    (found,) = compare_schemes(read(off), read(on))
+    assert (found.a, found.b) == (None, "transformer-xl")
+
+
+def test_one_key_that_moves_two_tables_is_told_once():
+    """BART's encoder and decoder have as many rows."""
+    sides = (read({"model_type": "bart", "max_position_embeddings": rows}) for rows in (512, 1024))
+    assert [one.what for one in compare_schemes(*sides)] == ["rows"]
+
+
+def test_sinusoids_of_which_nothing_is_known_are_not_the_same(cli, write):
+    write(a={"model_type": "seamless_m4t", "t2u_pad_token_id": None}, v={"model_type": "voxtral"})
+    done = cli("diff a.json a.json")
+    assert done.out.startswith("The same, as far as is known: both have sinusoidal, ")
+    assert "with this t2u_pad_token_id its class fails" in done.err
+    rotary = read_json(cli("diff v.json v.json --json"))
+    assert {one["what"] for one in rotary["unknown"]} == {"other_schemes"}
+    assert "its rows follow no law" in rotary["unknown"][0]["why"] or "not measured" in rotary["unknown"][0]["why"]
+
+
+def test_turned_parts_beside_a_table_are_compared():
+    sizes = (
+        {"model_type": "clip", "text_config": {}, "vision_config": {"model_type": "dinov3_vit", **more}}
+        for more in ({}, {})
+    )
+    a, b = map(read, sizes)
+    assert compare_schemes(a, b) == ()

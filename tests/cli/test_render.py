@@ -22,6 +22,12 @@ def test_parts_of_json_are_the_whole(part, monkeypatch):
         assert "".join(_write_json(document)) == json.dumps(document, allow_nan=False)
 
 
+def test_a_member_of_a_list_is_one_text():
+    """An audit of thousands of files has as many members, each of many keys."""
+    members = [{"a": [1, 2, 3], "b": {"c": None, "d": "e"}}] * 9
+    assert len(list(_write_json({"files": members}))) <= len(members) + 4
+
+
 @pytest.mark.parametrize("part", [1, 3, 1 << 12])
 def test_arrays_and_results_are_written_as_their_lists(part, monkeypatch):
     monkeypatch.setattr(render_module, "PART", part)

@@ -10,7 +10,7 @@ from pe_spectra import find_encoding
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.scheme import read_scheme
-from pe_spectra.models.stated.class_sinusoids import read_sinusoid
+from pe_spectra.models.stated.class_sinusoids import explain_untold, read_sinusoid, report_sinusoids
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST
@@ -25,6 +25,7 @@ CASES = [
     for keys, *real in cases
 ]
 TYPES = load_table(f"{NEWEST}-sinusoids")["types"]
+M2M_100 = "encoder.embed_positions.weights"
 #: Classes whose sinusoids are audited and follow no law.
 UNTOLD = {
     "audioflamingo3_encoder": "its class starts from random numbers",
@@ -85,7 +86,7 @@ def test_what_follows_no_law_has_its_reason_and_no_spec():
     assert untold == UNTOLD | {"ibert": "it could not be run"}  # whose scheme is learned
     for model in UNTOLD:
         found = read({"model_type": model})
-        assert (found.scheme, found.is_told) == ("sinusoidal", False)
+        assert (found.scheme, bool(found.untold)) == ("sinusoidal", True)
         (layer,) = audit({"model_type": model}).layers
         assert layer.spec is None
         assert "was not measured" in read_scheme({"model_type": model}, "config.json").notes[0]
@@ -135,13 +136,13 @@ def test_what_follows_no_law_has_its_reason_and_no_spec():
         (
             {"model_type": "speecht5", "pad_token_id": 0},
             None,
-            "positions; with this pad_token_id it adds 0 everywhere.",
+            "with this pad_token_id it adds 0 everywhere. 1 warning: the model adds 0 to all positions",
         ),
-        ({"model_type": "m2m_100", "pad_token_id": None}, None, "positions; with this pad_token_id its rows follow"),
-        ({"model_type": "m2m_100", "d_model": 3}, None, "positions; with this width its rows follow no law"),
+        ({"model_type": "m2m_100", "pad_token_id": None}, None, "with this pad_token_id its class fails. 1 error: the"),
+        ({"model_type": "m2m_100", "d_model": 3}, None, "positions; with this width its class fails. 1 error: the"),
         ({"model_type": "m2m_100", "d_model": 5}, "tensor2tensor:d=5,offset=2", "wavelengths from 6.28 to 62,832 p"),
-        ({"model_type": "pegasus_x", "d_model": 2}, None, "with this width its rows"),
-        ({"model_type": "qwen2_5_omni_audio_encoder", "d_model": 51}, None, "with this width its rows"),
+        ({"model_type": "pegasus_x", "d_model": 2}, None, "with this width its class fails."),
+        ({"model_type": "qwen2_5_omni_audio_encoder", "d_model": 77}, None, "with this width its class fails."),
         ({"model_type": "pegasus", "d_model": 2}, "sinusoidal:d=2,layout=concatenated", "first, wavelength 6.28 posit"),
         ({"model_type": "autoformer", "d_model": 3}, "sinusoidal:d=3,layout=concatenated", "from 6.28 to 2,916 posit"),
         (
@@ -204,8 +205,36 @@ def test_the_encoder_s_sinusoids_are_named_beside_a_learned_decoder():
 def test_an_encoder_that_adds_nothing_with_a_padding_of_0_is_told():
     for padding, is_silent in ((0, True), (1, False)):
         findings = audit({"model_type": "speech_to_text", "pad_token_id": padding}).findings
-        (message,) = [one.message for one in findings if one.code == "nested-config"]
-        assert ("which add 0 everywhere with this pad_token_id" in message) == is_silent
+        said = [one.message for one in findings if one.code == "nothing-added"]
+        assert [one.partition(", with which")[0] for one in said] == ["pad_token_id is 0"] * is_silent
+
+
+@pytest.mark.parametrize("model", [model for model in TYPES if model != "ibert"])
+def test_what_its_class_fails_with_is_an_error_and_what_it_was_run_with_is_none(model):
+    """Of a width that was not tried, an odd one fails where all odd ones did."""
+    for at, law in TYPES[model].items():
+        key, sizes = law.get("fails_at", ("d_model", ()))
+        held = law.get("widths", ())
+        failing = {*sizes, *([77] if any(one % 2 for one in sizes) and not any(one % 2 for one in held) else [])}
+        for d in {*held, *failing, 96} - {1}:
+            report_sinusoids(keys := Keys({key: d}, "config.json"), model, at, d)
+            assert [one.data["key"] for one in keys.findings] == [key] * (d in failing), d
+            assert ("its class fails" in explain_untold(keys, model, at, d)) == (d in failing)
+        key, values = law.get("fails", ("pad_token_id", ()))
+        for value in (None, 0, 1, 7):
+            report_sinusoids(keys := Keys({key: value}, "config.json"), model, at, 48)
+            assert [one.code for one in keys.findings if one.level == "error"] == ["value-refused"] * (value in values)
+
+
+def test_a_class_that_fails_in_a_part_beside_what_is_audited_is_an_error():
+    for model, key, count in (("seamless_m4t", "t2u_pad_token_id", 1), ("speech_to_text", "pad_token_id", 2)):
+        errors = [one for one in audit({"model_type": model, key: None}).findings if one.level == "error"]
+        assert [one.data["key"] for one in errors] == [key] * count
+
+
+def test_an_older_release_was_not_run():
+    report_sinusoids(keys := Keys({"d_model": 2}, "config.json", release="4.57.6"), "m2m_100", M2M_100, 2)
+    assert not keys.findings
 
 
 @pytest.mark.parametrize("padding", [0, 1, 5, 1025, 58100])

@@ -55,6 +55,7 @@ PROVOKED = [
     ("query-scale", "error", lambda: audit({"model_type": "mistral4", "rope_parameters": {"rope_theta": 1e4}})),
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
     ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),
+    ("nothing-added", "warning", lambda: audit({"model_type": "speecht5", "pad_token_id": 0})),
     ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),
     ("not-built", "error", provoke_config(model_type="cosmos3_edge_text", rope_parameters={"rope_theta": 1e4})),
     ("not-built", "error", lambda: audit({"model_type": "exaone4_5", "text_config": {"head_dim": 64}})),

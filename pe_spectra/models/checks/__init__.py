@@ -14,6 +14,7 @@ from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import (
     architectures,
     axial_models,
+    class_sinusoids,
     dual_chunk,
     gguf_metadata,
     keys,
@@ -34,7 +35,7 @@ __all__ = ["KINDS", "audit_configuration"]
 KINDS = collect_kinds(
     *(keys, loading, config_json, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
     *(rotary_blocks, gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
-    *(about_allocations,),
+    *(about_allocations, class_sinusoids),
 )
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)

@@ -37,6 +37,7 @@ PARTS = (
     "rows",
     "dtype",
     "layer_types",
+    "other_schemes",
 )
 _SAID: Mapping[str, object] = {"type": ["number", "string", "null"]}
 _VALUE = {

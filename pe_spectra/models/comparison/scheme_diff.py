@@ -1,12 +1,19 @@
-"""Two configurations whose positions are not rotations: which schemes they have, and which of their numbers differ."""
+"""What two configurations state of positions that are not turned, and of those beside the part that is audited.
+
+Which schemes they have, and which of their numbers differ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
-from pe_spectra.models.scheme import find_formula
-from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.comparison.divergence import Diff, Difference, Unknown
+from pe_spectra.models.scheme import find_formula, turn_layer
+from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 
@@ -31,7 +38,9 @@ _MEANINGS: Mapping[str, str] = MappingProxyType(
 class SchemeDifference(Result):
     """One number or word in which two schemes differ."""
 
-    what: str = quantity("Name of the part: scheme, encoding, or a parameter of it.")
+    what: str = quantity(
+        "Name of the part: scheme, encoding, or a parameter of it; beside what is audited with its place before it."
+    )
     a: int | float | str | None = quantity("It in A; null where A does not say.", schema=_VALUE)
     b: int | float | str | None = quantity("It in B; null where B does not say.", schema=_VALUE)
     effect: str = quantity("What the difference is, in one sentence.", column=None)
@@ -44,26 +53,98 @@ class SchemeDifference(Result):
 def compare_schemes(a: Configuration, b: Configuration) -> tuple[SchemeDifference, ...]:
     """Compare what two files state of positions that are not turned; nothing where all of it is equal.
 
-    Of two schemes of different kinds that alone is told.
+    Of two schemes of different kinds that alone is told. What lies beside goes behind, as `compare_beside` has it.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> a, b = (read_configuration({"model_type": "swin", "window_size": m}, "config.json") for m in (7, 12))
     >>> [(one.what, one.a, one.b) for one in compare_schemes(a, b)]
     [('window', 7, 12)]
     """
-    one, other = (_describe(configuration) for configuration in (a, b))
-    names = ["scheme"] if one["scheme"] != other["scheme"] else dict.fromkeys((*one, *other))
-    if one.get("encoding") != other.get("encoding"):  # which have parameters of their own
-        names = [name for name in names if name == "encoding" or (name in one and name in other)]
-    elif a.scheme == b.scheme == "sinusoidal":  # keys that move the rows of one class say nothing of another
-        alone = ({*a.values} ^ {*b.values}) - {"rows", "unused"}
-        names = [name for name in names if name not in alone]
+    found = [*_compare(a, b, "")]
+    told = {(one.what, one.a, one.b) for one in found}
+    beside = (one for one in compare_beside(a, b) if (one.what.rpartition(" ")[2], one.a, one.b) not in told)
+    return (*found, *beside)
+
+
+def compare_beside(a: Configuration, b: Configuration, *, turned: bool = True) -> tuple[SchemeDifference, ...]:
+    """Compare what two files state of positions beside the part that is audited: other parts, other ways of a class.
+
+    A part that only one of them has is no difference: one is then a model of text alone. A way is, in one class.
+
+    Parameters
+    ----------
+    turned : whether parts that are turned are compared, too.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> keys = {"model_type": "clip", "text_config": {}}
+    >>> sizes = ({**keys, "vision_config": {"image_size": size}} for size in (224, 336))
+    >>> a, b = (read_configuration(config, "config.json") for config in sizes)
+    >>> [(one.what, one.a, one.b) for one in compare_beside(a, b)][0]
+    ('vision_config rows', 50, 101)
+    """
+    ours, theirs = (dict(_list_beside(one)) for one in (a, b))
+    found: list[SchemeDifference] = []
+    for place in ours:
+        one, other = ours[place], theirs.get(place)
+        if other is not None and (turned or not one.scheme == other.scheme == "rotary"):
+            found += _compare(one, other, place)
+    for letter, has, lacks in (("A", ours, theirs), ("B", theirs, ours)) if a.model == b.model else ():
+        for place, one in has.items():
+            if place not in lacks and not one.part:
+                names = (one.scheme, None) if letter == "A" else (None, one.scheme)
+                said = f"{place}: {letter} alone has positions there, {one.scheme}"
+                found.append(SchemeDifference(what=f"{place} scheme", a=names[0], b=names[1], effect=said))
+    return tuple(found)
+
+
+def list_alone(a: Configuration, b: Configuration) -> tuple[str, ...]:
+    """Say which parts with positions only one of two files states; they are not compared.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> list_alone(*(read_configuration({"model_type": model}, "config.json") for model in ("llava", "llama")))
+    ('A alone states vision_config, which is not compared',)
+    """
+    names = [{part.part: part for part in one.parts} for one in (a, b)]
     return tuple(
-        SchemeDifference(
-            what=name, a=one.get(name), b=other.get(name), effect=_say(name, one.get(name), other.get(name))
-        )
-        for name in names
-        if one.get(name) != other.get(name)
+        f"{letter} alone states {name}, which is not compared"
+        for letter, has, lacks in zip("AB", names, reversed(names), strict=True)
+        for name in has
+        if name not in lacks
+    )
+
+
+def list_untold(configuration: Configuration) -> tuple[str, ...]:
+    """Say of which sinusoids beside the part that is audited it is not known how they are computed.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "seamless_m4t", "t2u_pad_token_id": None}
+    >>> list_untold(read_configuration(config, "config.json"))
+    ('t2u_model.model.decoder.embed_positions.weights: with this t2u_pad_token_id its class fails',)
+    """
+    return tuple(f"{place}: {one.untold}" for place, one in _list_beside(configuration) if one.untold)
+
+
+def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
+    """Add to a comparison of rotations what two files state of positions beside them.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> keys = {"model_type": "clip", "text_config": {}}
+    >>> sizes = ({**keys, "vision_config": {"image_size": size}} for size in (224, 336))
+    >>> found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
+    >>> added = add_beside(found, *(read_configuration(config, "config.json") for config in sizes))
+    >>> added.agree, added.differences[0].effect
+    (False, 'vision_config: rows is 50 in A and 101 in B')
+    """
+    beside = compare_beside(a, b, turned=False)
+    more = [Difference(what="other_schemes", a=one.a, b=one.b, effect=one.effect) for one in beside]
+    said = ((letter, why) for letter, one in (("A", a), ("B", b)) for why in list_untold(one))
+    unknown = [Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {why}") for letter, why in said]
+    return replace(
+        found,
+        agree=False if more else None if unknown and found.agree else found.agree,
+        differences=(*found.differences, *more),
+        unknown=(*found.unknown, *unknown),
+        remarks=(*found.remarks, *list_alone(a, b)),
     )
 
 
@@ -77,14 +158,54 @@ def is_learned(configuration: Configuration) -> bool:
     return configuration.scheme not in _BY_FORMULA
 
 
+def _list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:
+    """Each other way, and each other part with its own ways, by where it is."""
+    yield from ((one.where, one) for one in configuration.list_ways())
+    for part in configuration.parts:
+        yield part.part, part
+        yield from ((f"{part.part}: {one.where}", one) for one in part.list_ways())
+
+
+def _compare(a: Configuration, b: Configuration, place: str) -> Iterator[SchemeDifference]:
+    one, other = (_describe(configuration) for configuration in (a, b))
+    names = ["scheme"] if one["scheme"] != other["scheme"] else dict.fromkeys((*one, *other))
+    if one.get("encoding") != other.get("encoding"):  # which have parameters of their own
+        names = [name for name in names if name == "encoding" or (name in one and name in other)]
+    elif a.scheme == b.scheme == "sinusoidal":  # keys that move the rows of one class say nothing of another
+        alone = ({*a.values} ^ {*b.values}) - {"rows", "unused"}
+        names = [name for name in names if name not in alone]
+    for name in names:
+        values = one.get(name), other.get(name)
+        if values[0] != values[1]:
+            what = f"{place} {name}".strip()
+            effect = (f"{place}: " if place else "") + _say(name, *values)
+            yield SchemeDifference(what=what, a=values[0], b=values[1], effect=effect)
+
+
 def _describe(configuration: Configuration) -> dict[str, int | float | str]:
     name, parameters = find_formula(configuration)
+    turned = {key: value for layer in configuration.layers for key, value in _describe_layer(configuration, layer)}
     return {
         "scheme": configuration.scheme,
         **({"encoding": name} if name else {}),
         **configuration.values,
         **parameters,
+        **turned,
     }
+
+
+def _describe_layer(configuration: Configuration, layer: LayerStatement) -> Iterator[tuple[str, int | float | str]]:
+    """What a type of layers is turned by, as numbers and words."""
+    found = turn_layer(configuration, layer) if layer.turns else None
+    said: dict[str, Any] = {"rotation": "none"}
+    if isinstance(found, Refusal):
+        said = {"rotation": found.reason}
+    elif found is not None:
+        said = {**found.parameters, "layout": found.layout, "coordinates": found.coordinates, "axes": found.axes}
+        said |= {} if found.frequencies is None else {"frequencies": ", ".join(f"{w:.6g}" for w in found.frequencies)}
+    for name, value in said.items():
+        if value is not None:
+            yield f"{layer.name}.{name}", value if isinstance(value, int | float) else str(value)
 
 
 def _say(name: str, a: object, b: object) -> str:

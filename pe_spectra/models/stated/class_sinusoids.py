@@ -7,17 +7,32 @@ reason there instead of a law.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
-from pe_spectra.models.stated.statement import NEWEST
+from pe_spectra.models.stated.loading import VALUE_REFUSED
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.wording import count
 
 #: What is no value of a key, as null is one.
 _ABSENT = object()
 _NO_LAW = "its rows follow no law that was measured"
 _UNMEASURED = "how its class orders them was not measured"
+_FAILS, _SILENT = "its class fails", "it adds 0 everywhere"
+NOTHING_ADDED = Kind(
+    code="nothing-added",
+    levels=("warning",),
+    phrase="the model adds 0 to all positions",
+    reasoning="Classes of speech take a mask of zeros for their words; where the word of the padding is 0, every "
+    "position is one of the padding, and what is added to it is 0. Nothing else fails, and positions cannot be told "
+    "apart by what is added.",
+    formula="a pad_token_id with which all rows that the class of this model_type added were 0 when it was run",
+    references=(TRANSFORMERS,),
+)
 
 
 def read_sinusoid(keys: Keys, model: str, at: str, d: int) -> dict[str, int | float | str]:
@@ -60,19 +75,52 @@ def explain_untold(keys: Keys, model: str, at: str, d: int) -> str:
         return _UNMEASURED
     for key, values, is_held in ((*law.get("held", ("", ())), True), (*law.get("unless", ("", ())), False)):
         if key in keys.found and (keys.found[key] in values) != is_held:
-            return f"with this {key} {'it adds 0 everywhere' if is_silent(keys, model, at) else _NO_LAW}"
+            fails, silent = (_meets(keys, law, how) for how in ("fails", "silent"))
+            return f"with this {key} {_FAILS if fails else _SILENT if silent else _NO_LAW}"
     alike = [width for width in law["widths"] if width % 2 == d % 2]
-    return f"with this width {_NO_LAW}" if law["widths"] and d < min(alike, default=d + 1) else ""
+    if not law["widths"] or d >= min(alike, default=d + 1):
+        return ""
+    return f"with this width {_FAILS if _fails_at(law, d) else _NO_LAW}"
 
 
-def is_silent(keys: Keys, model: str, at: str) -> bool:
-    """Whether a class was seen to add 0 to all positions with these keys.
+def report_sinusoids(keys: Keys, model: str, at: str, d: int) -> None:
+    """Report a padding or a width with which a class was seen to fail, or to add nothing; `at` and `d` as above.
 
-    >>> is_silent(Keys({"pad_token_id": 0}, "config.json"), "speech_to_text", "encoder.embed_positions.weights")
-    True
+    >>> report_sinusoids(keys := Keys({"d_model": 2}, "config.json"), "xglm", "embed_positions.weights", 2)
+    >>> keys.findings[0].message
+    'd_model gives 2 columns of sines and cosines, with which the class of xglm in transformers 5 fails'
     """
-    key, values = _find_law(model, at).get("silent", ("", ()))
+    law = _find_law(model, at)
+    if keys.release != NEWEST or "name" not in law:
+        return
+    who = f"with which the class of {model} in {keys.reader}"
+    if _meets(keys, law, "fails"):
+        key = f"{keys.where}{law['fails'][0]}"
+        keys.report(
+            VALUE_REFUSED, f"{key} is {json.dumps(keys.found[law['fails'][0]])}, {who} fails", key=key, model=model
+        )
+    if _fails_at(law, d):
+        key = f"{keys.where}{law['fails_at'][0]}"
+        keys.report(
+            VALUE_REFUSED, f"{key} gives {count(d, 'column')} of sines and cosines, {who} fails", key=key, model=model
+        )
+    if _meets(keys, law, "silent"):
+        key = f"{keys.where}{law['silent'][0]}"
+        message = f"{key} is {keys.found[law['silent'][0]]}, {who} adds 0 to all positions ({at})"
+        keys.report(NOTHING_ADDED, message, key=key, model=model)
+
+
+def _meets(keys: Keys, law: Mapping[str, Any], how: str) -> bool:
+    """Whether a key has one of the values with which a class was seen to fail, or to be silent."""
+    key, values = law.get(how, ("", ()))
     return keys.found.get(key, _ABSENT) in values
+
+
+def _fails_at(law: Mapping[str, Any], d: int) -> bool:
+    """Whether a class was seen to fail with a width, or with all that are odd as it is and were tried."""
+    _, sizes = law.get("fails_at", ("", ()))
+    is_held = any(width % 2 == d % 2 for width in law.get("widths", ()))
+    return d in sizes or (not is_held and d >= min((size for size in sizes if size % 2 == d % 2), default=d + 1))
 
 
 def read_rows(keys: Keys, model: str, at: str) -> dict[str, int]:

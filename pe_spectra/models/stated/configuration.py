@@ -7,7 +7,7 @@ table, or recurrent: transformers 5.23.0, read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from typing import Any
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
-from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, read_sinusoid
+from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
@@ -24,8 +24,6 @@ from pe_spectra.models.stated.loading import report_shared
 from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
-    SEVERAL_SCHEMES,
-    FoundScheme,
     find_schemes,
     is_switched_off,
     read_size,
@@ -35,7 +33,6 @@ from pe_spectra.models.stated.position_tables import (
     NESTED_CONFIG,
     TYPE,
     KnownTable,
-    find_sines,
     find_table,
     read_table,
     settle_table,
@@ -47,8 +44,6 @@ from pe_spectra.wording import join
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
-#: What keys name as one scheme, and a table as another.
-_SAME: Mapping[str, str] = {"t5": "bucketed-bias"}
 #: Words in the keys of parts that write text.
 _WRITING = ("decoder", "text", "vlm", "language")
 #: Models of several parts are parts of others, though not often.
@@ -121,8 +116,8 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values = _READERS[scheme](keys, known.model)
     elif own:
         values = own[0].sizes
-    if any(one.elsewhere or one.name not in (scheme, _SAME.get(scheme)) for one in own):
-        _note_others(keys, known.model, scheme, own)
+    if any(one.elsewhere or is_another(one, scheme) for one in own):
+        note_others(keys, known.model, scheme, own)
     query_scale = None if known.query_scale is None else NONE
     if known.query_scale:
         query_scale = read_query_scale(keys, known.model, known.query_scale, length)
@@ -134,29 +129,14 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         length=length,
         length_key=lacking,
         layers=layers,
-        **({} if scheme == "rotary" else _find_made(keys, known.model, scheme, values, own)),
+        **({} if scheme == "rotary" else find_made(keys, known.model, scheme, values, own)),
+        list_ways=partial(list_ways, keys, known, scheme, own),
         dtype=dtype,
         query_scale=query_scale,
         resized=resized,
         dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
         findings=tuple(keys.findings),
     )
-
-
-def _find_made(
-    keys: Keys, model: str, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
-) -> dict[str, Any]:
-    """The encoding of the catalogue that a class was measured to have, empty without one, beside the parameters."""
-    found = next((one for one in own if one.name == scheme), None)
-    if scheme == "sinusoidal":
-        at, grows = find_sines(model, own)
-        return {
-            "values": {**values, **read_rows(keys, model, at)},
-            "formula": read_sinusoid(keys, model, at, values["d"]),
-            "untold": explain_untold(keys, model, at, values["d"]),
-            "grows": grows,
-        }
-    return {"values": values, "formula": found.made if found is not None and "name" in found.made else {}}
 
 
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:
@@ -241,15 +221,6 @@ def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
         return _settle(Keys(part.found, part.path, part.where, release=part.release), given)[2] != "none"
     except FileError:
         return False
-
-
-def _note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
-    others = [one for one in own if one.name not in (scheme, _SAME.get(scheme))]
-    named = ", ".join(
-        [f"{one.name} ({one.at})" for one in others] + [f"{one.name} ({one.elsewhere})" for one in own if one.elsewhere]
-    )
-    message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
-    keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 
 
 def _find_text_part(keys: Keys) -> tuple[Keys, Mapping[str, Any]]:

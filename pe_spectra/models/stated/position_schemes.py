@@ -74,6 +74,11 @@ class FoundScheme(NamedTuple):
     elsewhere: str = ""  #: what other architectures of the model_type have of this kind, by another formula
 
     @property
+    def formula(self) -> Mapping[str, int | float | str]:
+        """The encoding of the catalogue that it was measured to be: its name and parameters; empty where it is none."""
+        return self.made if "name" in self.made else {}
+
+    @property
     def sizes(self) -> Mapping[str, int | float | str]:
         """All of its sizes."""
         return {**self.values, **{name: size for name, size in self.made.items() if name in SIZES}}

@@ -6,14 +6,15 @@ at a time, and runs it once to see which row the first position reads; `pe_spect
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pe_spectra.errors import shorten
+from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.class_sinusoids import is_silent, makes_any_row, read_sinusoid
+from pe_spectra.models.stated.class_sinusoids import makes_any_row, read_sinusoid, report_sinusoids
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import read_measured, split_names
 from pe_spectra.models.stated.position_schemes import FoundScheme, read_size
@@ -166,28 +167,49 @@ def read_table(keys: Keys, model: str) -> tuple[Mapping[str, int], int | None, s
     577
     """
     table = settle_table(keys, find_table(model) or KnownTable())
-    grid, stated = _read_grid(keys, table) if table.picture else (None, keys.find_integer(*table.keys))
-    rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
-    rows = _count_patches(keys, table) if table.series else rows
-    values: dict[str, int] = {"d": _read_width(keys, table, model), "unused": _count_unused(keys, table)}
+    values, rows, is_stated = _read_shape(keys, table, model)
     length = rows if table.grows else None  # where the first row stands takes no position away
-    if rows is not None and not table.grows:
-        values["rows"] = rows + table.extra
+    if "rows" in values:
         length = values["rows"] - values["unused"]
         if length < 1:
             key = "pad_token_id" if table.after_padding and "pad_token_id" in keys else table.keys[0]
             keys.refuse(key, f"of {values['rows']:,} rows one is left for the first position where it is accepted")
-    if grid:
-        values |= {"grid_height": grid[0], "grid_width": grid[1]}
-    else:
+    if not table.picture:
         lengths = [keys.find_integer(key) for key in LENGTHS if key not in table.keys]
         length = max((one for one in lengths if one is not None), default=length)
-    if table.grows:
-        del values["unused"]
     if not table.fixed and rows is not None:
         _check_type(keys, model, rows + table.extra)
     _note_encoder(keys, model, table)
-    return values, length, (table.picture or table.keys[0]) if stated is None and rows is not None else ""
+    return values, length, (table.picture or table.keys[0]) if not is_stated and rows is not None else ""
+
+
+def read_other_tables(keys: Keys, model: str) -> Iterator[tuple[KnownTable, Mapping[str, int]]]:
+    """Give the tables that the class of a model adds beside the one that is audited, each with its shape.
+
+    One with keys that its class cannot take is left out.
+
+    >>> [(table.at, values["rows"]) for table, values in read_other_tables(Keys({}, "config.json"), "whisper")]
+    [('encoder.embed_positions.weight', 1500)]
+    """
+    audited = find_table(model)
+    for one in list_tables(model):
+        with suppress(FileError):
+            if one is not audited:
+                table = settle_table(keys, one)
+                yield table, _read_shape(keys, table, model)[0]
+
+
+def _read_shape(keys: Keys, table: KnownTable, model: str) -> tuple[dict[str, int], int | None, bool]:
+    """The shape of a table, its rows for positions where their number is known, and whether the file states that."""
+    grid, stated = _read_grid(keys, table) if table.picture else (None, keys.find_integer(*table.keys))
+    rows = grid[0] * grid[1] if grid else stated if stated is not None else table.default
+    rows = _count_patches(keys, table) if table.series else rows
+    values = {"d": _read_width(keys, table, model)}
+    if not table.grows:
+        values["unused"] = _count_unused(keys, table)
+        values |= {} if rows is None else {"rows": rows + table.extra}
+    values |= {"grid_height": grid[0], "grid_width": grid[1]} if grid else {}
+    return values, rows, stated is not None
 
 
 def _read_width(keys: Keys, table: KnownTable, model: str) -> int:
@@ -266,15 +288,17 @@ def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
     others = [one for one in list_tables(model) if "coder" in one.at and one.keys != audited.keys]
     if "coder" not in audited.at or not others or others[0].picture:
         return
+    for one in others:
+        if one.fixed:
+            report_sinusoids(keys, model, one.at, _read_width(keys, one, model))
     positions = keys.find_integer(*others[0].keys) or others[0].default
     what = "fixed sinusoids" if others[0].fixed else "a learned table"
-    silent = ", which add 0 everywhere with this pad_token_id" if is_silent(keys, model, others[0].at) else ""
     made = read_sinusoid(keys, model, others[0].at, _read_width(keys, others[0], model)) if others[0].fixed else {}
     named = f", {made['name']} of width {made['d']:,}" if made else ""
     part, other = (one.at.partition(".")[0] for one in (audited, others[0]))
     message = (
         f"the model has several parts; the {part} is what is audited, and the {other} has {what} of its own for "
-        f"{positions:,} positions ({others[0].keys[0]}{named}){silent}"
+        f"{positions:,} positions ({others[0].keys[0]}{named})"
     )
     if "decoder" in others[0].at:
         keys.report(NESTED_CONFIG, message, part=part, decoder_positions=positions)

@@ -6,7 +6,7 @@ release takes the base from a key that another does not know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -208,11 +208,8 @@ class Configuration:
     parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions
     #: reads the same file as the classes of another release do; None where no class reads it
     read_by: Callable[[str], Configuration] | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def is_told(self) -> bool:
-        """Whether more than the kind of a scheme is known: orders and ladders of sinusoids differ between classes."""
-        return self.scheme != "sinusoidal" or bool(self.formula)
+    #: gives the other ways in which its class has positions, each with `where` it is in the model; they are not audited
+    list_ways: Callable[[], Iterable[Configuration]] = field(default=tuple, compare=False, repr=False)
 
     def name_layer(self, layer: LayerStatement) -> str:
         """Name a type of its layers; of a part beside the one that reads text, with the key of that part.

@@ -4,7 +4,8 @@
 pe_spectra/models/measured say which classes have a fixed table or a module of sines, and where. Each is built with real
 numbers and run on a few words, sounds or numbers; what it adds to each position is held against laws that are written
 here as papers and code have them: nothing of pe_spectra is imported. Then the width, the word of the padding and the
-keys of a base are changed, and the law must follow, and `widths` are those at which it did. Where tables.py has no
+keys of a base are changed, and the law must follow, and `widths` are those at which it did; `fails` and `fails_at` have
+values and widths with which the class cannot be built or run, or gives nan. Where tables.py has no
 number of rows, it is told whether rows are made for any position, or else which keys move their number. What follows no
 law is listed with the reason.
 It writes pe_spectra/models/measured/transformers-VERSION-sinusoids.json, and freezes rows of the real modules into
@@ -148,31 +149,43 @@ def find_rows(value, width):
 
 
 @torch.no_grad()
-def run(model, at, width):
-    """The rows that a model adds to its first positions, and how they were had: the model, the module alone."""
+def run(model, at, width, only=None):
+    """The rows that a model adds to its first positions, with which input they were had, and whether it failed.
+
+    `only` is the number of the input that is tried, else all are. The number goes over to calls of the module alone. It
+    failed where the last input gave no rows but an error.
+    """
     path, _, last = at.rpartition(".")
     inner = dict(model.named_modules())
     module = inner.get(at) or inner.get(path)
     table = getattr(inner.get(path), last, None) if at not in inner else getattr(module, "weight", None)
     alone = at in inner or (path and len([*module.parameters(), *module.buffers()]) == 1)
-    seen = []
+    seen, failed = [], False
     if not isinstance(module, nn.Module):
-        return None, ""
-    hook = module.register_forward_hook(lambda _, __, out: seen.append(out.clone())) if alone else None
+        return None, None, False
+    if alone:
+        module.register_forward_hook(lambda _, __, out: seen.append(out.clone()))
     watch = Watch(table if isinstance(table, torch.Tensor) else torch.zeros(1, width))
-    for given in list_inputs(model.config, width):
-        with contextlib.suppress(Exception), be_patient(PATIENCE), watch:
-            model(**given)
+    calls = [(model, given, {}) for given in list_inputs(model.config, width)]
+    calls = [(of, (), given) for of, given, _ in calls] + [
+        (module, (given,), {}) for given in list_calls(width) if alone
+    ]
+    for number, (of, given, named) in enumerate(calls):
+        if only not in (None, number):
+            continue
+        try:
+            with be_patient(PATIENCE), watch:
+                of(*given, **named)
+            failed = False
+        except TimeoutError:
+            failed = False
+        except Exception:
+            failed = True  # what comes behind the rows may fail, too
         for one in (*seen, *([] if seen else watch.found)):
             rows = find_rows(one, width)
             if rows is not None:  # also where all are 0: the padding of some is what others take for a position
-                return rows, "model"
-    for given in list_calls(width) if hook else ():
-        with contextlib.suppress(Exception):
-            rows = find_rows(module(given), width)
-            if rows is not None:
-                return rows, "module"
-    return None, ""
+                return rows, (number, "model" if of is model else "module"), False
+    return None, None, failed
 
 
 # --------------------------------------------------------------------- laws
@@ -219,6 +232,7 @@ class Asked:
     def __init__(self, of, classes, at, needed, columns):
         self.of, self.classes, self.at, self.needed = of, classes, at, needed
         self.default, self.cls = of().to_dict(), None
+        self.form, self.failed = None, False  # the input with which rows were had first, and whether the class failed
         self.key, self.width = columns[:2] if isinstance(columns, list) else (None, columns)
         self.times = 1
         if isinstance(columns, list):  # a key with its default, and some times another
@@ -229,7 +243,11 @@ class Asked:
         self.heads = {key: 1 for key, value in self.default.items() if type(value) is int and HEADS.search(key)}
 
     def build(self, keys, seed=1):
-        """The model, small; None where no class that has the module can be built."""
+        """The model, small; None where no class that has the module can be built, which `self.failed` is True of.
+
+        It is not True of what takes too long.
+        """
+        self.failed = True
         small = {
             key: size
             for key, value in self.default.items()
@@ -237,7 +255,7 @@ class Asked:
             if type(value) is int and name.search(key)
         }
         for cls, more in itertools.product([self.cls] if self.cls else self.classes[:8], NEEDED):
-            with contextlib.suppress(Exception), be_patient(PATIENCE):
+            with contextlib.suppress(Exception), self._watch_time():
                 config = self.of.from_dict({**small, **self.needed, **more, **keys})
                 pads = [value for key, value in config.to_dict().items() if PADDING.search(key) and type(value) is int]
                 if hasattr(config, "vocab_size"):
@@ -250,36 +268,55 @@ class Asked:
                     return model
         return None
 
+    @contextlib.contextmanager
+    def _watch_time(self):
+        try:
+            with be_patient(PATIENCE):
+                yield
+        except TimeoutError:
+            self.failed = False
+            raise
+
     def run(self, keys, seed=1):
+        """The rows with these keys; None where there are none, and `self.failed` is True where the class failed."""
         model = self.build(keys, seed)
-        return (None, "refused") if model is None else run(model, self.at, self.find_width(keys))
+        if model is None:
+            return None
+        rows, form, self.failed = run(model, self.at, self.find_width(keys), self.form and self.form[0])
+        self.form = self.form or form
+        return rows
+
+    def fails(self, rows):
+        """Whether a class failed, or what it gave are no numbers."""
+        return self.failed or (rows is not None and not np.isfinite(rows).all())
 
     def find_width(self, keys):
         size = keys.get(self.key, self.width)
         return size if size is None else size * self.times
 
     def fit(self, keys):
-        """The first law with these keys, the rows, and how they were had."""
-        laws, rows, how = self.list_fits(keys)
-        return next(iter(laws), None), rows, how
+        """The first law with these keys, the rows, and whether the class fails."""
+        laws, rows = self.list_fits(keys)
+        return next(iter(laws), None), rows, self.fails(rows)
 
     def list_fits(self, keys):
-        """The laws with these keys, the rows, and how they were had."""
-        (rows, how), config = self.run(keys), {**self.default, **self.needed, **keys}
+        """The laws with these keys, and the rows."""
+        rows, config = self.run(keys), {**self.default, **self.needed, **keys}
         asked = [float(value) for key, value in config.items() if BASE.search(key) and value and value > 1]
         pads = [value + 1 for key, value in config.items() if PADDING.search(key) and type(value) is int]
         bases, offsets = sorted({*BASES, *asked}), sorted({0, 1, 2, 3, *pads})
-        return [] if rows is None else [*list_fits(rows, bases, offsets)], rows, how
+        return [] if rows is None else [*list_fits(rows, bases, offsets)], rows
 
     def measure(self):
         """The law of a class with what it follows, and the rows of all that was tried; else why there is none."""
-        law, rows, how = self.fit({})
+        law, rows, _ = self.fit({})
         if law is None:
             return {"unknown": self.explain(rows)}, []
-        cases, found, widths = [[{}, rows]], {**law, "run": how}, []
+        cases, found, widths, fails = [[{}, rows]], {**law, "run": self.form[1]}, [], []
         for size in (*BOTH, *OTHERS) if self.key else ():
             keys = {**self.heads, self.key: size}
-            laws, rows, _ = self.list_fits(keys)
+            laws, rows = self.list_fits(keys)
+            fails += [size * self.times] if self.fails(rows) else []
             if law in laws:
                 widths, cases = [*widths, size * self.times], [*cases, [keys, rows]]
             elif rows is not None and size in BOTH:
@@ -288,17 +325,21 @@ class Asked:
             if PADDING.search(key) or (BASE.search(key) and value):
                 change, more = self.change(key, value, law)
                 found, cases = {**found, **change}, cases + more
-        return {**found, "widths": widths}, cases
+        # where one of the first two fails other keys have a part in it
+        fails = [] if {size * self.times for size in BOTH} & {*fails} else fails
+        return {**found, "widths": widths} | ({"fails_at": [self.key, fails]} if fails else {}), cases
 
     def change(self, key, value, law):
         """What of a law follows a key, or with which of its values the law holds; and the rows of those tried."""
         tried = [0, 1, 2, 3, 5, None] if PADDING.search(key) else [2 * value]
         found = {one: self.fit({key: one}) for one in tried}
-        found = {one: fitted for one, fitted in found.items() if fitted[2] != "refused" or one is None}
+        fails = [one for one, (_, _, failed) in found.items() if failed]
+        found = {one: fitted for one, fitted in found.items() if fitted[1] is not None or one is None}
         cases = [[{key: one}, rows] for one, (_, rows, _) in found.items() if rows is not None]
         laws = {one: other for one, (other, _, _) in found.items() if other is not None}
         silent = [one for one, (_, rows, _) in found.items() if rows is not None and not rows.any()]
         more = {"silent": [key, silent]} if silent else {}
+        more |= {"fails": [key, fails]} if fails else {}
         for size, plus in (("offset", 1), ("rho", 0), ("max_timescale", 0)):
             stated = {one: other for one, other in laws.items() if one is not None}
             follows = size in law and all(other == law | {size: one + plus} for one, other in stated.items())
@@ -331,7 +372,7 @@ class Asked:
     def explain(self, rows):
         if rows is None:
             return "it could not be run"
-        other, _ = self.run({}, seed=2)
+        other = self.run({}, seed=2)
         if other is not None and np.abs(other - rows).max() > 1e-3:
             return "its class starts from random numbers"
         return "it follows no law that is known here"

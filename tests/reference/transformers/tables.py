@@ -44,7 +44,8 @@ WORDS = ({"positional_encoding_type": "random"},)
 #: What some classes need before they can be built, or add a table at all.
 NEEDED = ({}, {"prediction_length": 24, "context_length": 48}, {"use_qformer_text_input": True})
 ALIASES = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
-PATIENCE = 20
+#: Processor seconds; some classes draw a billion numbers.
+PATIENCE = 120
 
 
 def list_models():
@@ -231,9 +232,10 @@ def grows(cls, of, name, keys):
     if isinstance(module, nn.Embedding) or not hasattr(module, "make_weights"):
         return False
     longer = max(list_tables(model)[name].shape[:-1]) + 10
-    for shape in ((1, longer), (1, 1, longer)):
+    for shape in ((1, longer), (1, 1, longer), (1, longer, 1)):
         with contextlib.suppress(Exception), be_patient(PATIENCE):
-            return longer in module(torch.arange(longer).reshape(shape)).shape
+            if longer in module(torch.arange(longer).reshape(shape)).shape:
+                return True
     return False
 
 

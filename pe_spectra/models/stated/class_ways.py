@@ -1,0 +1,86 @@
+"""The ways in which the class of a model has positions: what the audited one computes, and those beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, read_sinusoid, report_sinusoids
+from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.position_schemes import SEVERAL_SCHEMES, FoundScheme
+from pe_spectra.models.stated.position_tables import find_sines, read_other_tables
+from pe_spectra.models.stated.statement import Configuration, SchemeName
+
+#: What keys name as one scheme, and a table as another.
+_SAME: Mapping[str, str] = MappingProxyType({"t5": "bucketed-bias"})
+
+
+def is_another(found: FoundScheme, scheme: SchemeName) -> bool:
+    """Whether what a class was found to have is not the scheme that is audited.
+
+    >>> from pe_spectra.models.stated.position_schemes import find_schemes
+    >>> found = find_schemes(Keys({}, "config.json"), "wavlm")
+    >>> [(one.name, is_another(one, "bucketed-bias")) for one in found]
+    [('bucketed-bias', False), ('convolutional', True)]
+    """
+    return found.name not in (scheme, _SAME.get(scheme))
+
+
+def find_made(
+    keys: Keys, model: str, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
+) -> dict[str, Any]:
+    """Return the encoding of the catalogue that a class was measured to have, empty without one, beside the parameters.
+
+    With which keys a class of sinusoids fails is reported.
+
+    >>> find_made(Keys({}, "config.json"), "bloom", "alibi", {"heads": 8}, ())
+    {'values': {'heads': 8}, 'formula': {}}
+    """
+    if scheme == "sinusoidal":
+        at, grows = find_sines(model, own)
+        report_sinusoids(keys, model, at, values["d"])
+        return {**_find_sinusoid(keys, model, at, {**values, **read_rows(keys, model, at)}), "grows": grows}
+    found = next((one for one in own if one.name == scheme), None)
+    return {"values": values, "formula": {} if found is None else found.formula}
+
+
+def list_ways(keys: Keys, known: KnownModel, scheme: SchemeName, own: Sequence[FoundScheme]) -> Iterator[Configuration]:
+    """Give the ways in which the class of a model has positions beside the one that is audited.
+
+    >>> ways = list_ways(Keys({}, "config.json"), KnownModel(model="whisper"), "learned", ())
+    >>> [(one.where, one.scheme) for one in ways]
+    [('encoder.embed_positions.weight', 'sinusoidal')]
+    """
+    for one in own:
+        if is_another(one, scheme):
+            yield Configuration(path=keys.path, scheme=one.name, where=one.at, values=one.sizes, formula=one.formula)
+    if scheme == "rotary" and known.only_if is not None:
+        return  # its tables are what it has where it does not turn
+    for table, values in read_other_tables(keys, known.model):
+        made = _find_sinusoid(keys, known.model, table.at, values) if table.fixed else {"values": values}
+        name: SchemeName = "sinusoidal" if table.fixed else "learned"
+        yield Configuration(path=keys.path, scheme=name, where=table.at, **made)
+
+
+def note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
+    """Name what a class has beside the scheme that is audited, and what others of its architectures have.
+
+    >>> from pe_spectra.models.stated.position_schemes import find_schemes
+    >>> keys = Keys({}, "config.json")
+    >>> note_others(keys, "wavlm", "bucketed-bias", find_schemes(keys, "wavlm"))
+    >>> keys.findings[0].data["schemes"]
+    ['convolutional']
+    """
+    others = [one for one in own if is_another(one, scheme)]
+    named = ", ".join(
+        [f"{one.name} ({one.at})" for one in others] + [f"{one.name} ({one.elsewhere})" for one in own if one.elsewhere]
+    )
+    message = f"the class of {model} has positions in more than one way; {scheme} is what is audited, beside it: "
+    keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
+
+
+def _find_sinusoid(keys: Keys, model: str, at: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    told = [tell(keys, model, at, values["d"]) for tell in (read_sinusoid, explain_untold)]
+    return {"values": values, **dict(zip(("formula", "untold"), told, strict=True))}

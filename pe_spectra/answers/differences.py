@@ -200,7 +200,8 @@ def _state_difference(diff: Diff) -> str:
     names = [what.replace("_", " ") for what in whats]
     first = diff.differences[0]
     if not set(whats) & {*_OF_FREQUENCIES, "rotary_dim", "layer_types"} and all(one.agree for one in diff.layer_types):
-        return f"Same frequencies; {join(names)} {'differ' if len(names) > 1 else 'differs'}: {first.effect}"
+        many = len(names) > 1 or names[0].endswith("s")
+        return f"Same frequencies; {join(names)} {'differ' if many else 'differs'}: {first.effect}"
     errors = [layer.max_phase_error for layer in diff.layer_types if layer.max_phase_error is not None]
     if first.what not in _OF_FREQUENCIES or not errors:
         return f"Different: {first.effect}"

@@ -54,7 +54,8 @@ NEW = {
     "distinct-by-rounding",
     "grid_height",
     "grid_width",
-    "other_schemes",  # of diff: what differs beside the part that is audited
+    "other_schemes",  # of diff: what differs beside the part that is audited, and what is wrong with one side alone
+    "errors",
     *MEASURED_SCHEMES,
     *SIZES,
     "plan",  # of context with a configuration

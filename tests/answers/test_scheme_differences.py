@@ -193,6 +193,24 @@ def test_a_way_that_a_switch_takes_away_is_a_difference():
     assert (found.a, found.b) == (None, "transformer-xl")
 
 
+@pytest.mark.parametrize(
+    ("keys", "wrong"),
+    [
+        ({"model_type": "qwen2_vl"}, {"rope_parameters": {"rope_type": "default", "mrope_section": [24, 20, 24]}}),
+        ({"model_type": "llama", "head_dim": 128}, {"num_attention_heads": 32, "num_key_value_heads": 5}),
+        ({"model_type": "bert"}, {"hidden_size": 768, "position_embedding_type": "relative_key"}),
+    ],
+)
+def test_a_file_of_which_something_is_refused_is_not_the_same(cli, write, keys, wrong):
+    write(a=keys, b=keys | wrong)
+    for names, letter in (("a.json b.json", "B"), ("b.json a.json", "A")):
+        found = read_json(cli(f"diff {names} --json"))
+        assert found["agree"] is False
+        said = [one["effect"] for one in found["differences"] if one["what"] == "errors"]
+        assert [one.startswith(f"{letter} alone: ") for one in said] == [True]
+    assert read_json(cli("diff b.json b.json --json"))["agree"] is not False
+
+
 def test_one_key_that_moves_two_tables_is_told_once():
     """BART's encoder and decoder have as many rows."""
     sides = (read({"model_type": "bart", "max_position_embeddings": rows}) for rows in (512, 1024))

@@ -87,7 +87,8 @@ def test_sections_that_cover_one_pair_more_are_a_difference(cli, tmp_path):
             json.dumps({"model_type": "qwen3_vl_text", **VISION, "rope_scaling": block})
         )
     document = json.loads(cli("diff a.json b.json --json").out)
-    (found,) = document["differences"]
+    found, errors = document["differences"]
+    assert (errors["what"], errors["a"], errors["b"]) == ("errors", "head-width", None)
     assert (found["what"], found["a"][:8], found["b"][:8]) == ("axes", "23+20+21", "24+20+20")
     assert found["effect"].startswith("1 pair of 64, the first is 62, turn by another axis")
     sides = [document[side]["layer_types"][0]["axes"] for side in "ab"]

@@ -38,6 +38,7 @@ PARTS = (
     "dtype",
     "layer_types",
     "other_schemes",
+    "errors",
 )
 _SAID: Mapping[str, object] = {"type": ["number", "string", "null"]}
 _VALUE = {

@@ -67,7 +67,7 @@ def compare_schemes(a: Configuration, b: Configuration) -> tuple[SchemeDifferenc
 
 
 def compare_beside(a: Configuration, b: Configuration, *, turned: bool = True) -> tuple[SchemeDifference, ...]:
-    """Compare what two files state of positions beside the part that is audited: other parts, other ways of a class.
+    """Compare what two files state beside the part that is audited: other parts, other ways of a class, errors.
 
     A part that only one of them has is no difference: one is then a model of text alone. A way is, in one class.
 
@@ -94,7 +94,7 @@ def compare_beside(a: Configuration, b: Configuration, *, turned: bool = True) -
                 names = (one.scheme, None) if letter == "A" else (None, one.scheme)
                 said = f"{place}: {letter} alone has positions there, {one.scheme}"
                 found.append(SchemeDifference(what=f"{place} scheme", a=names[0], b=names[1], effect=said))
-    return tuple(found)
+    return (*found, *_compare_errors(a, b))
 
 
 def list_alone(a: Configuration, b: Configuration) -> tuple[str, ...]:
@@ -136,7 +136,8 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     (False, 'vision_config: rows is 50 in A and 101 in B')
     """
     beside = compare_beside(a, b, turned=False)
-    more = [Difference(what="other_schemes", a=one.a, b=one.b, effect=one.effect) for one in beside]
+    names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
+    more = [Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)]
     said = ((letter, why) for letter, one in (("A", a), ("B", b)) for why in list_untold(one))
     unknown = [Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {why}") for letter, why in said]
     return replace(
@@ -156,6 +157,19 @@ def is_learned(configuration: Configuration) -> bool:
     [False, True]
     """
     return configuration.scheme not in _BY_FORMULA
+
+
+def _compare_errors(a: Configuration, b: Configuration) -> Iterator[SchemeDifference]:
+    """What is wrong with one of two files alone: it does not load or run as the other does."""
+    ours, theirs = (
+        {found.message: found.code for part in (one, *one.parts) for found in part.findings if found.level == "error"}
+        for one in (a, b)
+    )
+    for message in {**ours, **theirs}:
+        codes = ours.get(message), theirs.get(message)
+        if codes[0] != codes[1]:
+            said = f"{'B' if codes[0] is None else 'A'} alone: {message}"
+            yield SchemeDifference(what="errors", a=codes[0], b=codes[1], effect=said)
 
 
 def _list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:

@@ -234,3 +234,20 @@ def test_turned_parts_beside_a_table_are_compared():
     )
     a, b = map(read, sizes)
     assert compare_schemes(a, b) == ()
+
+
+@pytest.mark.parametrize("wrong", [{"rope_theta": 500.0}, {"hidden_size": 2048}])
+def test_a_turned_part_beside_another_scheme_is_compared(wrong):
+    """Of SAM 3 words have a table, and its pictures are turned."""
+    a, b = (
+        read({"model_type": "sam3", "vision_config": {"backbone_config": {"model_type": "sam3_vit_model", **more}}})
+        for more in ({}, wrong)
+    )
+    found = compare_schemes(a, b)
+    assert found
+    assert all(one.what.startswith("vision_config.backbone_config ") for one in found)
+
+
+def test_what_a_class_has_in_place_of_its_rotation_is_no_other_way():
+    esm = read({"model_type": "esm", "position_embedding_type": "rotary", "hidden_size": 64, "num_attention_heads": 4})
+    assert (esm.scheme, list(esm.list_ways())) == ("rotary", [])

@@ -2,7 +2,9 @@
 
 import pytest
 
+from pe_spectra.errors import FileError
 from pe_spectra.models.stated.configuration import read_configuration
+from tests.models.configurations import read
 
 
 def list_refused(model, **keys):
@@ -41,3 +43,42 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
     said = "hidden_size is 4128, so each of 32 heads has an odd width"
     assert said in " ".join(list_refused("llama", hidden_size=4128, num_attention_heads=32))
     assert list_refused("llama", hidden_size=4160, num_attention_heads=32) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        # a head of an odd width of which each axis turns a part
+        ({"model_type": "ernie4_5_vl_moe_vision", "head_dim": 81}, "head_dim"),
+        ({"model_type": "gemma4_text", "rope_parameters": {"full_attention": {"rope_type": "default"}}}, "rope_theta"),
+        (
+            {
+                "model_type": "diffusion_gemma_text",
+                "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+                | {"full_attention": 4.0},
+            },
+            "full_attention",
+        ),
+        # a block that the class does not compute with, and checks all the same
+        ({"model_type": "codegen", "rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor"),
+    ],
+)
+def test_values_that_classes_refuse_one_by_one(keys, key):
+    found = [one.data["key"] for one in read(keys).findings if one.code == "value-refused"]
+    assert any(one.endswith(key) for one in found), found
+
+
+def test_blocks_of_which_one_is_missing_are_not_read():
+    keys = {"model_type": "deepseek_v4", "rope_parameters": {"main": {"rope_type": "default", "rope_theta": 1e6}}}
+    (found,) = [one for one in read(keys).findings if one.code == "layer-type-missing"]
+    assert found.data["missing"] == ["compress"]
+
+
+def test_an_unknown_class_with_buckets_has_those_of_t5():
+    keys = {"model_type": "of-nobody", "relative_attention_num_buckets": 64, "num_heads": 4}
+    assert (read(keys).scheme, read(keys).values["buckets"]) == ("t5", 64)
+
+
+def test_an_unknown_class_with_heads_of_an_odd_width_is_refused():
+    with pytest.raises(FileError, match=r"hidden_size / num_attention_heads is odd \(5\)"):
+        read({"model_type": "of-nobody", "rope_theta": 1e4, "hidden_size": 20, "num_attention_heads": 4})

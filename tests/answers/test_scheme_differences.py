@@ -208,7 +208,8 @@ def test_a_file_of_which_something_is_refused_is_not_the_same(cli, write, keys, 
         assert found["agree"] is False
         said = [one["effect"] for one in found["differences"] if one["what"] == "errors"]
         assert [one.startswith(f"{letter} alone: ") for one in said] == [True]
-    assert read_json(cli("diff b.json b.json --json"))["agree"] is not False
+    write(nested={"text_config": keys | wrong})
+    assert read_json(cli("diff b.json nested.json --json"))["differences"] == []
 
 
 def test_one_key_that_moves_two_tables_is_told_once():

@@ -161,15 +161,20 @@ def is_learned(configuration: Configuration) -> bool:
 
 def _compare_errors(a: Configuration, b: Configuration) -> Iterator[SchemeDifference]:
     """What is wrong with one of two files alone: it does not load or run as the other does."""
-    ours, theirs = (
-        {found.message: found.code for part in (one, *one.parts) for found in part.findings if found.level == "error"}
-        for one in (a, b)
-    )
+    ours, theirs = (dict(_list_errors(one)) for one in (a, b))
     for message in {**ours, **theirs}:
         codes = ours.get(message), theirs.get(message)
         if codes[0] != codes[1]:
             said = f"{'B' if codes[0] is None else 'A'} alone: {message}"
             yield SchemeDifference(what="errors", a=codes[0], b=codes[1], effect=said)
+
+
+def _list_errors(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    """Each error by its message, without where a file keeps the part, which another may keep elsewhere."""
+    for part in (configuration, *configuration.parts):
+        for found in part.findings:
+            if found.level == "error":
+                yield found.message.replace(f"{part.where}.", "") if part.where else found.message, found.code
 
 
 def _list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:

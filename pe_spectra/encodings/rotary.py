@@ -201,6 +201,12 @@ class Rope(Pairs):
         """Frequencies in rad/position as (3, D/2) words."""
         return _split_words(self)
 
+    def round_frequencies(self) -> F64:
+        """Frequencies in rad/position, rounded to float64: the first of their words without the others; read-only."""
+        rounded = np.array([float(theta) for theta in _scale(self).frequencies])
+        rounded.flags.writeable = False
+        return rounded
+
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position: exactly for resonance and 0, else to some 50 digits."""
         theta = _scale(self).frequencies[index]

@@ -81,16 +81,21 @@ class NumberType:
         parts = (values[rows] for rows in (few, *list_blocks(len(values), math.prod(values.shape[1:]))))
         return all(bool((round_to(part, self) == part).all()) for part in parts)
 
-    def bound_rounding(self, magnitude: float) -> float:
+    def bound_roundings(self, magnitudes: F64) -> F64:
         """Return what rounding to nearest takes off any number up to a magnitude, at most; casts that saturate cut off.
 
-        >>> DTYPES["float8_e4m3fn"].bound_rounding(16.0), DTYPES["float8_e4m3fn-saturating"].bound_rounding(1000.0)
-        (0.5, 552.0)
+        Parameters
+        ----------
+        magnitudes : (M,) at least 0, finite.
+
+        >>> DTYPES["float8_e4m3fn"].bound_roundings(np.array([0.0, 16.0])).tolist()
+        [0.0, 0.5]
+        >>> DTYPES["float8_e4m3fn-saturating"].bound_roundings(np.array([1000.0])).tolist()
+        [552.0]
         """
-        if not magnitude:
-            return 0.0
-        rounded = self.measure_ulp(math.nextafter(magnitude, 0.0)) / 2
-        return max(rounded, magnitude - self.largest) if self.saturates else rounded
+        rounded = self._measure_ulps(np.nextafter(magnitudes, 0.0)) / 2
+        cut: F64 = np.maximum(rounded, magnitudes - self.largest) if self.saturates else rounded
+        return np.where(magnitudes > 0, cut, 0.0)
 
     def measure_ulp(self, magnitude: float) -> float:
         """Return the unit in the last place at a magnitude: the distance of its numbers from there upwards.
@@ -98,8 +103,12 @@ class NumberType:
         >>> DTYPES["bfloat16"].measure_ulp(1.0), DTYPES["bfloat16"].measure_ulp(0.75)
         (0.0078125, 0.00390625)
         """
-        _, exponent = math.frexp(magnitude)  # magnitude = m 2**exponent with 1/2 <= m < 1
-        return math.ldexp(1.0, max(exponent - 1, self.exponent) - self.digits + 1) if magnitude else self.step
+        return float(self._measure_ulps(np.array(magnitude)))
+
+    def _measure_ulps(self, magnitudes: F64) -> F64:
+        _, exponents = np.frexp(magnitudes)  # magnitude = m 2**exponent with 1/2 <= m < 1
+        found = np.ldexp(1.0, np.maximum(exponents - 1, self.exponent) - self.digits + 1)
+        return np.where(magnitudes == 0, self.step, found)
 
 
 #: Stands in a recipe for the type that is looked at.

@@ -64,6 +64,5 @@ def _list_roundings(steps: Steps) -> tuple[NumberType, ...]:
 
 
 def _bound_roundings(values: F64, kind: NumberType) -> F64:
-    finite = np.where(np.isfinite(values), values, 1.0)
-    found = np.array([kind.bound_rounding(value) for value in finite.tolist()])
-    return np.where(np.isfinite(values), found, math.inf)
+    is_finite = np.isfinite(values)
+    return np.where(is_finite, kind.bound_roundings(np.where(is_finite, values, 1.0)), math.inf)

@@ -175,3 +175,20 @@ def test_every_key_belongs_to_a_scaling():
     for parameter in Rope.accepts:
         expected = {name for name, scaling in SCALINGS.items() if parameter.name in scaling.keys}
         assert set(parameter.only_with.get("scaling", ())) == expected
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"layout": "interleaved", "base": 5e5, "share": 0.5},
+        {"scaling": "yarn", "factor": 8.0, "original": 4096},
+        {"scaling": "llama3", "factor": 8.0, "original": 8192},
+        {"scaling": "resonance"},
+    ],
+)
+def test_rounded_frequencies_are_the_first_of_their_words(parameters):
+    rope = Rope(d=64, **parameters)
+    assert rope.round_frequencies().tolist() == rope.words()[0].tolist() == rope.frequencies().values.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        rope.round_frequencies()[0] = 0.0

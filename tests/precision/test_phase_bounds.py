@@ -1,5 +1,6 @@
 """What bounds an angle's error: never below what is measured, for any types, lengths and recipes, and hardly above."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -64,3 +65,15 @@ def test_a_bound_is_the_sum_of_what_each_step_may_lose():
     assert bound_phase_errors(np.array([frequency, 0.0]), 0, steps) == (0.0, 0.0, 0.0)
     assert bound_phase_errors(np.array([0.0]), 70000, RECIPES["all-bf16"].resolve("float16")) == (None, None, None)
     assert bound_phase_errors(np.array([3.0]), 30000, RECIPES["all-bf16"].resolve("float16")).phases is None
+
+
+@pytest.mark.parametrize("kind", DTYPES.values(), ids=lambda kind: kind.name)
+def test_what_rounding_takes_off_is_that_of_the_number_of_the_type_below(kind):
+    """One by one: half the distance of two numbers of the type, by frexp of the standard library."""
+    drawn = np.random.default_rng(3).uniform(size=200) * 2.0 ** np.arange(-160, 40)
+    for value in (*drawn.tolist(), 0.0, kind.step, kind.step / 4, 1.0, 0.75, kind.largest, 5e-324):
+        below = math.nextafter(value, 0.0)
+        exponent = max(math.frexp(below)[1] - 1, kind.exponent) if below else kind.exponent
+        expected = math.ldexp(1.0, exponent - kind.digits + 1) / 2
+        expected = max(expected, value - kind.largest) if kind.saturates else expected
+        assert kind.bound_roundings(np.array([value])).tolist() == [expected if value else 0.0]

@@ -195,8 +195,7 @@ class Stack:
 def _build_rope(**values: Any) -> tuple[Rope, tuple[F64, float]]:
     """Build the catalogue's `rope`; kept, for several implementations read one file, and most read it alike."""
     rope = Rope(**values)
-    ladder = rope.frequencies()
-    return rope, (ladder.values, ladder.amplitude)
+    return rope, (rope.round_frequencies(), rope.amplitude)
 
 
 def make_rotation(

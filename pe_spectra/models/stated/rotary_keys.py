@@ -162,11 +162,12 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
     found: dict[str, _LayerType] = {}
     for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True):
         turns = flag and name not in still
-        if name in found and found[name].turns != turns:
-            found.setdefault(UNTURNED, _LayerType(UNTURNED, _find_window(keys, known, name), turns=False))
+        if name not in found:
+            found[name] = _LayerType(name, _find_window(keys, known, name), turns)
+        elif found[name].turns != turns:
+            if UNTURNED not in found:
+                found[UNTURNED] = _LayerType(UNTURNED, _find_window(keys, known, name), turns=False)
             found[name] = found[name]._replace(turns=True)
-        else:
-            found.setdefault(name, _LayerType(name, _find_window(keys, known, name), turns))
     return tuple(found.values())
 
 

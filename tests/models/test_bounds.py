@@ -1,6 +1,9 @@
 """The first negative sum of cosines, the base for a length, and the bases of the literature."""
 
 import math
+import os
+import subprocess
+import sys
 import tracemalloc
 from decimal import Decimal
 
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_linear, scale_llama3, scale_ntk, scale_yarn
+from pe_spectra.limits import THREAD_VARIABLES
 from pe_spectra.models.lengths import cosine_sums
 from pe_spectra.models.lengths.cosine_sums import (
     MAX_SEARCHED,
@@ -114,6 +118,8 @@ def test_the_error_of_fast_sums_is_within_its_bound(base, d, first):
     assert bound < 1e-6
     for place in (0, 1, 70, 71, 72, 2500, 4999):
         assert abs(sums[place] - float(_sum_exactly(ladder, first + place))) <= bound
+    plain = np.sum(np.cos(np.multiply.outer(np.arange(first, first + 5000.0), theta)), axis=1)
+    assert np.max(np.abs(sums - plain)) <= 2 * bound
 
 
 def test_none_within_the_limit():
@@ -138,6 +144,24 @@ def test_a_scan_holds_little(d, limit):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 26
+
+
+SCAN = """
+import time
+from pe_spectra.encodings.rope_ladders import compute_ladder
+from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
+ladder, whole, own = compute_ladder(1e18, 4096), time.process_time(), time.thread_time()
+assert find_first_negative_lag(ladder, 1 << 20) is None
+print(time.process_time() - whole, time.thread_time() - own)
+"""
+
+
+def test_a_scan_keeps_to_one_thread():
+    """Threads of a BLAS that wait for each other take many times what they save, beside other work."""
+    free = {name: value for name, value in os.environ.items() if name not in THREAD_VARIABLES}
+    done = subprocess.run([sys.executable, "-c", SCAN], capture_output=True, text=True, check=True, env=free)
+    whole, own = map(float, done.stdout.split())
+    assert whole <= 1.3 * own
 
 
 # ----------------------------------------------------------------------------------- the base for a length

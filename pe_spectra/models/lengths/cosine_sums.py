@@ -22,6 +22,9 @@ from pe_spectra.records import dataclass
 
 #: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
 _FIRST_BLOCK, _LARGEST_BLOCK, _HELD = 1 << 10, 1 << 18, 1 << 20
+#: Products of two numbers up to which OpenBLAS starts no threads. Here those would wait for each other, where
+#: something else runs, for many times as long as they compute.
+_UNDIVIDED = 1 << 18
 #: Half a unit in the last place of numbers from 1/2 to 1.
 _U = 2.0**-53
 #: Pairs times positions beyond which the smallest base is not searched for: about a hundred scans are made.
@@ -69,8 +72,18 @@ def _sum_block(theta: F64, first: int, stop: int) -> F64:
     step = math.isqrt(stop - first - 1) + 1
     fine = np.multiply.outer(theta, np.arange(step, dtype=float))
     coarse = np.multiply.outer(first + step * np.arange(-(-(stop - first) // step), dtype=float), theta)
-    sums: F64 = np.hstack([np.cos(coarse), -np.sin(coarse)]) @ np.vstack([np.cos(fine), np.sin(fine)])
+    sums = _multiply(np.hstack([np.cos(coarse), -np.sin(coarse)]), np.vstack([np.cos(fine), np.sin(fine)]))
     return sums.ravel()[: stop - first]
+
+
+def _multiply(left: F64, right: F64) -> F64:
+    """The matrix product of (R, K) and (K, C), by square tiles that are each computed in one thread."""
+    side = max(1, math.isqrt(_UNDIVIDED // left.shape[1]))
+    product: F64 = np.empty((left.shape[0], right.shape[1]))
+    for top, from_left in itertools.product(range(0, product.shape[0], side), range(0, product.shape[1], side)):
+        tile = slice(top, top + side), slice(from_left, from_left + side)
+        product[tile] = left[tile[0]] @ right[:, tile[1]]
+    return product
 
 
 def _bound_sum_error(theta: F64, lag: int) -> float:

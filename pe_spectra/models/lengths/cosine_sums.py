@@ -72,18 +72,14 @@ def _sum_block(theta: F64, first: int, stop: int) -> F64:
     step = math.isqrt(stop - first - 1) + 1
     fine = np.multiply.outer(theta, np.arange(step, dtype=float))
     coarse = np.multiply.outer(first + step * np.arange(-(-(stop - first) // step), dtype=float), theta)
-    sums = _multiply(np.hstack([np.cos(coarse), -np.sin(coarse)]), np.vstack([np.cos(fine), np.sin(fine)]))
-    return sums.ravel()[: stop - first]
-
-
-def _multiply(left: F64, right: F64) -> F64:
-    """The matrix product of (R, K) and (K, C), by square tiles that are each computed in one thread."""
+    left, right = np.hstack([np.cos(coarse), -np.sin(coarse)]), np.vstack([np.cos(fine), np.sin(fine)])
+    sums: F64 = np.empty((left.shape[0], step))
+    # their product, by square tiles that are each computed in one thread
     side = max(1, math.isqrt(_UNDIVIDED // left.shape[1]))
-    product: F64 = np.empty((left.shape[0], right.shape[1]))
-    for top, from_left in itertools.product(range(0, product.shape[0], side), range(0, product.shape[1], side)):
-        tile = slice(top, top + side), slice(from_left, from_left + side)
-        product[tile] = left[tile[0]] @ right[:, tile[1]]
-    return product
+    for top, begin in itertools.product(range(0, left.shape[0], side), range(0, step, side)):
+        rows, columns = slice(top, top + side), slice(begin, begin + side)
+        sums[rows, columns] = left[rows] @ right[:, columns]
+    return sums.ravel()[: stop - first]
 
 
 def _bound_sum_error(theta: F64, lag: int) -> float:

@@ -71,24 +71,12 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     from pe_spectra.plots.sheet import render
 
     files: dict[str, bytes] = {}
-    compute = cache(lambda how, points: how(points))  # two figures draw one report
-    for recipe in _list_recipes(progress):
-        result = compute(recipe.compute, _choose_grid(recipe, grid))
+    for recipe, result in _compute_each(grid, progress):
         figure = recipe.draw(result)
         files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in recipe.suffixes}
         files[f"{recipe.name}.csv"] = write_columns(recipe.tabulate(result))
     files[MANIFEST] = _write_manifest(grid)
     return files
-
-
-def compute_columns(recipe: FigureRecipe, grid: int | None) -> Columns:
-    """Compute the columns of one figure for a lattice of `grid` points.
-
-    >>> columns = compute_columns(RECIPES[0], 16)
-    >>> columns["omega"].shape
-    (9,)
-    """
-    return recipe.tabulate(recipe.compute(_choose_grid(recipe, grid)))
 
 
 def write_columns(columns: Columns) -> bytes:
@@ -110,10 +98,11 @@ def _write_number(value: float) -> str:
     return repr(value) if math.isfinite(value) else ""
 
 
-def _list_recipes(progress: Progress | None) -> Iterator[FigureRecipe]:
-    """All recipes; when the next is asked for, the one before is done."""
+def _compute_each(grid: int | None, progress: Progress | None) -> Iterator[tuple[FigureRecipe, Any]]:
+    """All recipes with what they compute; when the next is asked for, the one before is done."""
+    compute = cache(lambda how, points: how(points))  # two figures draw one report
     for done, recipe in enumerate(ALL_RECIPES, start=1):
-        yield recipe
+        yield recipe, compute(recipe.compute, _choose_grid(recipe, grid))
         if progress is not None:
             progress(done, len(ALL_RECIPES))
 
@@ -178,8 +167,8 @@ def check_figures(
     """
     return tuple(
         mismatch
-        for recipe in _list_recipes(progress)
-        for mismatch in _check_figure(recipe, compute_columns(recipe, grid), directory)
+        for recipe, result in _compute_each(grid, progress)
+        for mismatch in _check_figure(recipe, recipe.tabulate(result), directory)
     )
 
 

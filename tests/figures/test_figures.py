@@ -7,8 +7,10 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ from pe_spectra.figures import (
     compare_figures,
     list_figure_files,
 )
-from pe_spectra.figures.build import compute_columns, write_columns
+from pe_spectra.figures.build import write_columns
 from pe_spectra.figures.recipes import Columns
 from pe_spectra.study.lines import find_study
 from tests.places import ROOT
@@ -44,27 +46,38 @@ NAMES = (
 OF_STUDY = () if find_study() is None else ("fig9_learning", "fig10_predictors")
 
 
-@pytest.fixture(scope="module")
-def built() -> dict[str, bytes]:
-    return build_figures()
+@cache
+def compute(how: Callable[[int], Any], grid: int) -> Any:
+    return how(grid)
+
+
+def compute_columns(name: str) -> Columns:
+    recipe = recipe_of(name)
+    return recipe.tabulate(compute(recipe.compute, 256))
+
+
+#: What they compute is computed once for all tests here: it is the files that change.
+REMEMBERED = tuple(replace(recipe, compute=partial(compute, recipe.compute)) for recipe in ALL_RECIPES)
 
 
 @pytest.fixture
-def folder(built: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The figures as files; what they are checked against is computed once, for it is the files that change."""
+def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ALL_RECIPES", REMEMBERED)
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[str, bytes]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "ALL_RECIPES", REMEMBERED)
+        return build_figures()
+
+
+@pytest.fixture
+def folder(built: dict[str, bytes], tmp_path: Path, remembered: None) -> Path:
+    """The figures as files."""
     for name, contents in built.items():
         (tmp_path / name).write_bytes(contents)
-    monkeypatch.setattr(build, "compute_columns", remember_columns)
     return tmp_path
-
-
-def remember_columns(recipe: FigureRecipe, grid: int | None) -> Columns:
-    return compute_once(recipe.name, grid)
-
-
-@cache
-def compute_once(name: str, grid: int | None) -> Columns:
-    return compute_columns(recipe_of(name), grid)
 
 
 def recipe_of(name: str) -> FigureRecipe:
@@ -92,7 +105,7 @@ def test_every_figure_has_its_files(built: dict[str, bytes]) -> None:
 
 
 def test_figure_1_holds_the_weights_of_the_paper() -> None:
-    columns = compute_columns(recipe_of("fig1_spectrum"), None)
+    columns = compute_columns("fig1_spectrum")
     expected = [0.106987100713653796, 0.108915806006287646, 0.10512105438015145, 0.0964742810824619642]
     np.testing.assert_allclose(columns["weight"][:4], expected, rtol=1e-14)
     assert columns["weight"][:10].sum() == pytest.approx(0.742222498832, abs=1e-12)
@@ -103,7 +116,7 @@ def test_figure_1_holds_the_weights_of_the_paper() -> None:
 
 
 def test_figure_2_holds_the_reconstructions_of_the_paper() -> None:
-    columns = compute_columns(recipe_of("fig2_reconstruction"), None)
+    columns = compute_columns("fig2_reconstruction")
     np.testing.assert_array_equal(columns["location"], np.arange(256))
     for s in (5, 40, 75):
         original = columns[f"original_s{s}"]
@@ -115,7 +128,7 @@ def test_figure_2_holds_the_reconstructions_of_the_paper() -> None:
 
 
 def test_figure_3_holds_the_widths_of_the_notes() -> None:
-    columns = compute_columns(recipe_of("fig3_width_bandwidth"), None)
+    columns = compute_columns("fig3_width_bandwidth")
     fwhm = dict(zip(columns["bandwidth"], columns["fwhm"], strict=True))
     expected = {0.25: 47.74, 1.0: 27.32, 4.0: 11.9043527599, 16.0: 4.746, 64.0: 1.458}
     for bandwidth, width in expected.items():
@@ -127,7 +140,7 @@ def test_figure_3_holds_the_widths_of_the_notes() -> None:
 
 
 def test_figure_4_holds_one_curve_twice() -> None:
-    columns = compute_columns(recipe_of("fig4_lag_window"), None)
+    columns = compute_columns("fig4_lag_window")
     np.testing.assert_allclose(columns["lag_window"], columns["eq15_reflected"], rtol=0, atol=1e-15)
     np.testing.assert_array_equal(columns["difference"], columns["eq15_reflected"] - columns["lag_window"])
     assert columns["eq15_reflected"].sum() == pytest.approx(1)
@@ -135,7 +148,7 @@ def test_figure_4_holds_one_curve_twice() -> None:
 
 def test_figure_6_holds_the_known_answers() -> None:
     """bfloat16 has 8 bits: 256 and 257 are one, and of 0 .. 8191 there are 257 + 5 x 128 = 897 left."""
-    columns = compute_columns(recipe_of("fig6_precision_staircase"), None)
+    columns = compute_columns("fig6_precision_staircase")
     assert columns["positions"][[0, -1]].tolist() == [1, 8192]
     last = {name: column[-1] for name, column in columns.items() if name.startswith("distinct_")}
     assert last["distinct_fp32_then_cast_bfloat16"] == 8192
@@ -149,7 +162,7 @@ def test_figure_6_holds_the_known_answers() -> None:
 
 
 def test_figure_7_holds_the_witness() -> None:
-    columns = compute_columns(recipe_of("fig7_separation"), None)
+    columns = compute_columns("fig7_separation")
     place = int(np.argmin(columns["separation"]))
     assert columns["lag"][place] == 446
     assert columns["separation"][place] == pytest.approx(0.95283, abs=5e-6)
@@ -159,7 +172,7 @@ def test_figure_7_holds_the_witness() -> None:
 
 
 def test_figure_8_holds_the_dot_products() -> None:
-    columns = compute_columns(recipe_of("fig8_gram"), None)
+    columns = compute_columns("fig8_gram")
     lags = columns["s"] - columns["t"]
     frequencies = 10000.0 ** (-np.arange(0, 256, 2) / 256)
     np.testing.assert_allclose(columns["dot_product"], np.cos(np.outer(lags, frequencies)).mean(axis=1), rtol=1e-12)
@@ -170,7 +183,7 @@ def test_figure_8_holds_the_dot_products() -> None:
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
     """Each column is a line of the drawing or an axis of one."""
-    result = recipe.compute(256)
+    result = compute(recipe.compute, 256)
     columns, figure = recipe.tabulate(result), recipe.draw(result)
     drawn = [np.asarray(line.get_xdata(), dtype=float) for axes in figure.axes for line in axes.lines]
     drawn += [np.asarray(line.get_ydata(), dtype=float) for axes in figure.axes for line in axes.lines]
@@ -200,7 +213,7 @@ def test_what_is_drawn_is_in_the_columns(recipe: FigureRecipe) -> None:
 @pytest.mark.few(3)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_lines_of_a_key_differ_without_their_colours(recipe: FigureRecipe) -> None:
-    lines = recipe.draw(recipe.compute(256)).lines
+    lines = recipe.draw(compute(recipe.compute, 256)).lines
     patterns = {(str(line._unscaled_dash_pattern), line.get_linewidth(), line.get_marker()) for line in lines}
     assert len(patterns) == len(lines)
 
@@ -357,7 +370,7 @@ def test_missing_files_are_differences(folder: Path, tmp_path_factory: pytest.Te
     assert tuple(difference.figure for difference in empty) == (*NAMES, *OF_STUDY)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_told(remembered: None) -> None:
     told: list[tuple[int, int]] = []
     check_figures(Path("/nonexistent"), progress=lambda done, of: told.append((done, of)))
     total = len(NAMES) + len(OF_STUDY)
@@ -374,18 +387,13 @@ def test_difference_is_frozen() -> None:
         Mismatch(figure="a", reason="b").figure = "c"
 
 
-def test_checking_draws_nothing() -> None:
+def test_committed_figures_agree_and_checking_draws_nothing() -> None:
     script = (
         "import sys; from pathlib import Path; from pe_spectra.figures import check_figures;"
-        "check_figures(Path('nowhere')); print('matplotlib' in sys.modules)"
+        "print(check_figures(Path('figures')), 'matplotlib' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_committed_figures_agree() -> None:
-    committed = ROOT / "figures"
-    assert check_figures(committed) == ()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "() False"
 
 
 @pytest.mark.slow

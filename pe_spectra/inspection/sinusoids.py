@@ -8,8 +8,8 @@ import numpy as np
 
 from pe_spectra.exact import F64
 
-#: Gauss-Newton steps at most, and the step in cycles over a side below which none is left to make.
-_MOST_STEPS, _STILL = 16, 1e-6
+#: Gauss-Newton steps at most; in cycles over a side the longest, and one below which none is left to make.
+_MOST_STEPS, _FARTHEST, _STILL = 16, 0.4, 1e-6
 #: Cycles over a side by which a frequency is moved off pi, where by symmetry no step would move it.
 _NUDGE = 0.25
 _TINY = 1e-300
@@ -33,10 +33,13 @@ def build_waves(axes: list[F64], frequencies: list[F64]) -> F64:
     >>> build_waves([np.arange(3.0)], [np.array([0.25])]).T.round(9).tolist()
     [[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     """
-    waves = np.empty((len(axes[0]), len(frequencies), 2))
+    terms = np.zeros((max(map(len, frequencies), default=1), len(frequencies)))
     for index, frequency in enumerate(frequencies):
-        angle = 2 * math.pi * sum(value * axis for value, axis in zip(frequency, axes, strict=False))
-        waves[:, index, 0], waves[:, index, 1] = np.cos(angle), np.sin(angle)
+        terms[: len(frequency), index] = frequency
+    angles = 2 * math.pi * (np.array(axes[: len(terms)]).T @ terms)
+    waves = np.empty((len(axes[0]), len(frequencies), 2))
+    np.cos(angles, out=waves[:, :, 0])
+    np.sin(angles, out=waves[:, :, 1])
     return waves.reshape(len(waves), -1)
 
 
@@ -90,16 +93,20 @@ def refine_waves(values: F64, axes: list[F64], found: list[F64], trend: F64, ste
     for frequency in found:
         if all(value in (0.0, 0.5, -0.5) for value in frequency):
             frequency -= [_NUDGE / side if value else 0.0 for value, side in zip(frequency, sides, strict=False)]
+    # all components in one array, and each frequency a part of it
+    lengths = [len(frequency) for frequency in found]
+    components, alone = np.concatenate(found), np.repeat(np.array(lengths) == 1, lengths)
+    moving = np.split(components, np.cumsum(lengths)[:-1])
+    side_of_each = np.concatenate([sides[:length] for length in lengths])
     for _ in range(steps):
-        moves = _find_moves(values, axes, found, trend)
-        for frequency, move in zip(found, moves, strict=True):
-            most = [0.4 / side for side in sides[: len(move)]]
-            frequency += np.clip(move, np.negative(most), most)
-            frequency -= np.round(frequency)
-            if len(move) == 1:
-                np.abs(frequency, out=frequency)
-        if all(float(np.abs(move * sides[: len(move)]).max()) < _STILL for move in moves):
+        moves = _find_moves(values, axes, moving, trend) * side_of_each
+        components += np.clip(moves, -_FARTHEST, _FARTHEST) / side_of_each
+        components -= np.round(components)
+        components[alone] = np.abs(components[alone])
+        if float(np.abs(moves).max()) < _STILL:
             break
+    for frequency, moved in zip(found, moving, strict=True):
+        frequency[:] = moved
 
 
 def _solve(matrix: F64, values: F64) -> F64:
@@ -109,8 +116,8 @@ def _solve(matrix: F64, values: F64) -> F64:
     return np.asarray(np.linalg.lstsq(matrix, values, rcond=None)[0], dtype=np.float64)
 
 
-def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> list[F64]:
-    """Return the Gauss-Newton step of each component that a frequency has, of each frequency by itself."""
+def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> F64:
+    """Return the Gauss-Newton step of each component, one frequency's after the other's, of each by itself."""
     waves = build_waves(axes, found)
     basis = np.column_stack([trend, waves])
     orthonormal = orthonormalise(basis)
@@ -133,4 +140,4 @@ def _find_moves(values: F64, axes: list[F64], found: list[F64], trend: F64) -> l
     scale = np.sqrt(np.maximum(np.diag(sizes), _TINY))
     sizes /= np.multiply.outer(scale, scale)
     moves: F64 = np.linalg.lstsq(sizes, slopes / scale, rcond=1e-9)[0] / scale
-    return np.split(moves, np.cumsum(lengths)[:-1])
+    return moves

@@ -9,7 +9,7 @@ import math
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
 from pe_spectra.figures.study_figures import list_study_recipes
 from pe_spectra.files.reading import read_bytes
+from pe_spectra.fourier import GRID
 from pe_spectra.numbers import RealRange
 
 #: Called with the number of figures that are done, and of all.
@@ -71,7 +72,8 @@ def build_figures(*, grid: int | None = None, progress: Progress | None = None) 
     from pe_spectra.plots.sheet import render
 
     files: dict[str, bytes] = {}
-    for recipe, result in _compute_each(grid, progress):
+    for recipe, compute in _list_recipes(grid, progress):
+        result = compute()
         figure = recipe.draw(result)
         files |= {f"{recipe.name}{suffix}": render(figure, suffix) for suffix in recipe.suffixes}
         files[f"{recipe.name}.csv"] = write_columns(recipe.tabulate(result))
@@ -98,11 +100,13 @@ def _write_number(value: float) -> str:
     return repr(value) if math.isfinite(value) else ""
 
 
-def _compute_each(grid: int | None, progress: Progress | None) -> Iterator[tuple[FigureRecipe, Any]]:
-    """All recipes with what they compute; when the next is asked for, the one before is done."""
+def _list_recipes(grid: int | None, progress: Progress | None) -> Iterator[tuple[FigureRecipe, Callable[[], Any]]]:
+    """All recipes, each with what computes its result; when the next is asked for, the one before is done."""
+    if grid is not None:
+        GRID.check(grid, "grid")
     compute = cache(lambda how, points: how(points))  # two figures draw one report
     for done, recipe in enumerate(ALL_RECIPES, start=1):
-        yield recipe, compute(recipe.compute, _choose_grid(recipe, grid))
+        yield recipe, partial(compute, recipe.compute, _choose_grid(recipe, grid))
         if progress is not None:
             progress(done, len(ALL_RECIPES))
 
@@ -165,11 +169,11 @@ def check_figures(
         ...
     pe_spectra.errors.InputError: grid is out of range (1); an integer from 2 to 1048576 is accepted
     """
-    return tuple(
-        mismatch
-        for recipe, result in _compute_each(grid, progress)
-        for mismatch in _check_figure(recipe, recipe.tabulate(result), directory)
-    )
+    found: list[Mismatch] = []
+    for recipe, compute in _list_recipes(grid, progress):
+        table = _read_figure(recipe, directory)
+        found += [table] if isinstance(table, Mismatch) else _check_figure(recipe, recipe.tabulate(compute()), table)
+    return tuple(found)
 
 
 def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bool]:
@@ -185,7 +189,8 @@ def compare_figures(files: Mapping[str, bytes], directory: Path) -> dict[str, bo
             header, *rows = _read_table(files[f"{recipe.name}.csv"])
             cells = zip(*rows, strict=True) if rows else [()] * len(header)
             columns = {name: _read_column(column) for name, column in zip(header, cells, strict=True)}
-            found[recipe.name] = not _check_figure(recipe, columns, directory)
+            table = _read_figure(recipe, directory)
+            found[recipe.name] = not (isinstance(table, Mismatch) or _check_figure(recipe, columns, table))
     return found
 
 
@@ -197,16 +202,19 @@ def _read_column(cells: Sequence[str]) -> NDArray[Any]:
         return np.array(cells)
 
 
-def _check_figure(recipe: FigureRecipe, columns: Columns, directory: Path) -> list[Mismatch]:
+def _read_figure(recipe: FigureRecipe, directory: Path) -> list[list[str]] | Mismatch:
+    """Lines and cells of the table of a figure, or what is wrong with the file."""
     name = f"{recipe.name}.csv"
     try:
         table = _read_table(read_bytes(directory / name, limit=_MOST_BYTES, label=""))
     except FileError as error:
-        return [Mismatch(figure=recipe.name, reason=f"{name}: {error.reason}")]
+        return Mismatch(figure=recipe.name, reason=f"{name}: {error.reason}")
     except (UnicodeDecodeError, csv.Error):
-        return [Mismatch(figure=recipe.name, reason=f"{name} is not a table of numbers")]
-    if not table:
-        return [Mismatch(figure=recipe.name, reason=f"{name} is empty")]
+        return Mismatch(figure=recipe.name, reason=f"{name} is not a table of numbers")
+    return table or Mismatch(figure=recipe.name, reason=f"{name} is empty")
+
+
+def _check_figure(recipe: FigureRecipe, columns: Columns, table: Sequence[Sequence[str]]) -> list[Mismatch]:
     cells = zip(*table[1:], strict=False) if len(table) > 1 else ()
     return (
         _check_header(recipe.name, list(columns), table[0])

@@ -175,6 +175,7 @@ def test_networks_that_are_trained_again_come_out(cli, monkeypatch, tmp_path):
     assert (done.code, done.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_nothing_is_found_in_networks_that_were_trained():
     """The study as far as it has come: lines that no test has made up."""
     begun = read_runs(ROOT / "tests/experiment/study_elsewhere.csv")

@@ -46,6 +46,7 @@ def test_an_order_that_implementations_have_is_named_as_before():
         assert formula.order != ANOTHER_ORDER
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_order_is_told_only_where_the_numbers_fit(seed):
     table = make_mixed(128, 16, 10000.0, "float64", seed)[0]

@@ -287,7 +287,7 @@ def main():
     frozen.sort(key=lambda case: case["keys"]["model_type"])
     release_table.save(table | {"query_scales": found, "scales_unknown": unknown})
     file.write_text("[" + ",\n".join(map(json.dumps, frozen)) + "]\n", encoding="utf-8")
-    print(f"{path.name}: {len(found)} classes multiply queries by a factor; of {len(unknown)} it is not known")
+    print(f"{path}: {len(found)} classes multiply queries by a factor; of {len(unknown)} it is not known")
 
 
 if __name__ == "__main__":

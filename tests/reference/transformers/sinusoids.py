@@ -25,9 +25,9 @@ from importlib.metadata import version
 
 import numpy as np
 import torch
-from real_modules import be_patient
+from real_modules import PATIENCE, be_patient
 from schemes import find_classes, find_modules, list_default_configs
-from tables import FOLDER, PATIENCE, double, list_models
+from tables import FOLDER, double, list_models
 from tables import LENGTHS as ROWS
 from torch import nn
 from torch.overrides import TorchFunctionMode

@@ -46,6 +46,8 @@ NEEDED = ({}, {"prediction_length": 24, "context_length": 48}, {"use_qformer_tex
 ALIASES = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
 #: Processor seconds; some classes draw a billion numbers.
 PATIENCE = 120
+#: Parameters that are drawn at most, 8 GiB: what has more is not run, and where its first row is stays unknown.
+MOST_DRAWN = 1 << 31
 
 
 def list_models():
@@ -71,8 +73,14 @@ def build(cls, of, keys, device="meta"):
                 setattr(config, key, 1)
         if hasattr(config, "vocab_size"):
             config.vocab_size = max(64, (getattr(config, "pad_token_id", 0) or 0) + 1)
-        with torch.device(device):
-            return cls(config).eval()
+        with torch.device("meta"):
+            model = cls(config)
+        if device != "meta":
+            if sum(value.numel() for value in model.parameters()) > MOST_DRAWN:
+                return None
+            with torch.device(device):
+                model = cls(config)
+        return model.eval()
     return None
 
 

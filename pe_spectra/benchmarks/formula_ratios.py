@@ -36,9 +36,7 @@ def weigh_ladder(d: int) -> F64:
     >>> round(float(weigh_ladder(64).sum()), 12)
     1.0
     """
-    sums = sum_kernels(prepare_ladder(d)[0], d, BANDWIDTH, "none")
-    weights: F64 = np.exp(sums.exponent)
-    weights *= sums.factor
+    weights = sum_kernels(prepare_ladder(d)[0], d, BANDWIDTH, "none").multiply_out()
     weights *= 1 / np.sum(weights)
     return weights
 

@@ -269,8 +269,7 @@ def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
     logs += sums.exponent
     top = int(np.argmax(logs))
     if sums.exponent_low is None:
-        weights = np.exp(sums.exponent - sums.exponent[top])
-        weights *= sums.factor
+        weights = sums.multiply_out(sums.exponent[top])
         total = np.sum(weights)
         weights *= 1 / total
         logs -= sums.exponent[top] + np.log(total)

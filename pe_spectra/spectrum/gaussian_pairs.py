@@ -23,6 +23,8 @@ _BLOCK = 1 << 17
 _ROWS, _FEWEST_ROWS, _PAIRS = 64, 16, 1 << 15
 #: Kernels whose sum is below exp(-this) of another one do not change its last digit.
 _LEAST = 44.0
+#: exp of less is 0 in float64.
+_ZERO_BELOW = -746.0
 #: By how much more than computed a source may lie away, in parts and in units of the lattice.
 _SLACK = 1e-9
 
@@ -36,6 +38,14 @@ class LogSum(NamedTuple):
     exponent: F64
     exponent_low: F64 | None
     factor: F64
+
+    def multiply_out(self, top: float = 0.0) -> F64:
+        """The sums over exp(top), where the exponent is a single double."""
+        exponent, sums = self.exponent - top, np.zeros_like(self.factor)
+        # NumPy's exp takes twice as long for what comes out as 0
+        np.exp(exponent, out=sums, where=exponent > _ZERO_BELOW)
+        sums *= self.factor
+        return sums
 
 
 class Sources(NamedTuple):

@@ -29,7 +29,6 @@ def load_cases(name):
 CASES = load_cases("drawn")
 #: Why some come out otherwise, and how many of each class.
 EXPLAINED = {
-    "the class compares widths that are not compared here": {"ernie4_5_vl_moe": 1},
     "rotary modules are built, and no layer uses them": dict.fromkeys(("cohere2", "minicpmv4_7", "qwen4_exp_text"), 1),
     "a model changes the number of heads in its configuration while it is built": {"moonshine": 2},
 }
@@ -82,10 +81,10 @@ def judge(keys, length, result):
 
 
 def test_drawn_configurations_are_read_as_the_real_modules_have_them():
-    """3,294 of 3,300; each of the others has its reason."""
+    """3,295 of 3,300; each of the others has its reason."""
     wrong = collections.Counter(keys["model_type"] for keys, length, result in CASES if not judge(keys, length, result))
     assert wrong == {model: count for models in EXPLAINED.values() for model, count in models.items()}
-    assert (len(CASES), sum(wrong.values())) == (3300, 6)
+    assert (len(CASES), sum(wrong.values())) == (3300, 5)
 
 
 @pytest.mark.slow
@@ -123,7 +122,7 @@ def test_none_that_is_built_is_refused_and_one_that_is_not_passes_silently():
     built = [found is None for is_refused, found, _ in answers if not is_refused]
     silent = [not is_error for is_refused, _, is_error in answers if is_refused]
     assert (built.count(True), len(built)) == (0, 2952)
-    assert (silent.count(True), len(silent)) == (1, 348)
+    assert (silent.count(True), len(silent)) == (0, 348)
 
 
 def test_the_cases_are_of_the_release_whose_table_is_read():

@@ -145,7 +145,8 @@ def _read_factor(found: Description) -> None:
 
 
 def _read_truncate_of_five(found: Description) -> None:
-    is_nested = "rope_parameters." in found.block.where or find_known(found.configuration.model).takes_flat
+    known = find_known(found.configuration.model)  # a flat block is taken apart by the class of such a model
+    is_nested = "rope_parameters." in found.block.where or known.is_layered or known.takes_flat
     if found.block.values.get("truncate") is False and is_nested:
         found.notes.append(f"{found.block.where}.truncate is not read: {_FIVE} looks for it beside the layer types")
     else:

@@ -274,6 +274,11 @@ def measure_width(probe):
                 if any(probe.count(one) not in (pairs, 0) for one in tried):
                     found |= {part: value, f"{part}_key": key, "derived": True}
                     break
+    if not found.get("derived") and "head_dim" in keys and raw is None and {"hidden", "heads"} <= {*found}:
+        # sections of fixed sizes fit no other width: built where both keys grow, and refused where one does
+        sizes = [{found[f"{part}_key"]: 2 * found[part]} for part in ("hidden", "heads")]
+        refused = [not probe.count(one) for one in sizes]
+        found |= {"derived": True} if all(refused) and probe.count(sizes[0] | sizes[1]) == pairs else {}
     if isinstance(stated, int) and not (
         raw is None and found.get("hidden") and found["hidden"] // found["heads"] == stated
     ):

@@ -281,6 +281,16 @@ def test_a_frequency_at_pi_moves_to_where_it_fits():
     assert_allclose(found[0], [0.496], rtol=1e-6)
 
 
+def test_a_step_is_at_most_two_fifths_of_a_cycle_over_the_side():
+    """However far the line is: longer steps could pass it."""
+    axes, moved = build_axes((60,)), []
+    for apart in np.arange(0.2, 2.0, 0.1):
+        found = [np.array([0.2 + apart / 60])]
+        refine_waves(np.cos(2 * np.pi * 0.2 * axes[0])[:, None], axes, found, np.ones((60, 1)) / 60**0.5, steps=1)
+        moved.append(60 * abs(found[0][0] - 0.2 - apart / 60))
+    assert_allclose(max(moved), 0.4, rtol=1e-9)
+
+
 # ----------------------------------------------------------------------------------- what is said
 
 

@@ -105,21 +105,25 @@ def test_truncate_within_a_layer_type_is_not_read():
 
 
 @pytest.mark.parametrize(
-    ("model", "slower"),
-    [("gemma3_text", 0.030530019), ("gemma3n_text", 0.030530019), ("modernbert", 0.072710775), ("olmo3", 0.043394208)],
+    ("model", "part", "pair"),
+    [
+        ("gemma3_text", None, 0.030530019),
+        ("gemma3", "text_config", 0.030530019),
+        ("gemma3n_text", None, 0.030530019),
+        ("modernbert", None, 0.072710775),
+        ("olmo3", None, 0.043394208),
+    ],
 )
-def test_truncate_is_not_read_of_a_flat_block_that_a_class_takes_apart(model, slower):
+def test_truncate_is_not_read_of_a_flat_block_that_a_class_takes_apart(model, part, pair):
     """What the modules of 5.24.0 have a fourth of the way, with truncate as without."""
     rope = {"rope_type": "yarn", "factor": 10.0, "original_max_position_embeddings": 4096, "beta_slow": 2.0}
     for given in (rope, rope | {"truncate": False}):
-        for whole in (False, model == "gemma3_text"):  # beside the whole, and as a part of another
-            keys = {"model_type": model, "rope_scaling": given}
-            keys = {"model_type": "gemma3", "text_config": {"rope_scaling": given}} if whole else keys
-            stated = read_configuration(keys, "config.json")
-            layer = next(one for one in stated.layers if one.name == "full_attention")
-            found = STACKS["transformers-5"].read(stated, layer, 2)
-            assert_allclose(found.frequencies[(len(found.frequencies) - 1) // 4], slower, rtol=3e-6)
-            assert any("truncate is not read" in note for note in found.notes) == ("truncate" in given)
+        keys = {"rope_scaling": given}
+        stated = read_configuration({"model_type": model} | ({part: keys} if part else keys), "config.json")
+        layer = next(one for one in stated.layers if one.name == "full_attention")
+        found = STACKS["transformers-5"].read(stated, layer, 2)
+        assert_allclose(found.frequencies[(len(found.frequencies) - 1) // 4], pair, rtol=3e-6)
+        assert any("truncate is not read" in note for note in found.notes) == ("truncate" in given)
 
 
 def test_the_factor_of_yarn_is_derived():

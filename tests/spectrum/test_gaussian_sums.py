@@ -256,3 +256,12 @@ def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -
     found = sum_gaussians(u, np.zeros_like(u), np.ones_like(u), width, 513)
     naive = np.exp(-0.5 * ((np.arange(513)[:, None] - u) / width) ** 2).sum(axis=1)
     np.testing.assert_allclose(found.factor * np.exp(found.exponent), naive, rtol=1e-13)
+
+
+@pytest.mark.parametrize("top", [0.0, -3.0])
+def test_sums_are_multiplied_out_down_to_the_smallest_double(top):
+    exponent = np.linspace(-760.0, 0.0, 7601) + top
+    found = LogSum(exponent=exponent, exponent_low=None, factor=np.full(7601, 0.75)).multiply_out(top)
+    with np.errstate(under="ignore"):
+        assert np.array_equal(found, 0.75 * np.exp(exponent - top))
+    assert 0 < found[found > 0].min() < 1e-322

@@ -57,6 +57,11 @@ def test_drawn_configurations_are_read_as_that_release_has_them():
     assert (len(CASES), len({keys["model_type"] for keys, *_ in CASES}), wrong.total()) == (1320, 132, 3)
 
 
+def test_keys_on_top_of_a_model_of_several_parts_are_read_where_that_release_passes_them_on():
+    cases = json.loads(gzip.decompress((FOLDER / f"above-{OLDER}.json.gz").read_bytes()))["cases"]
+    assert (len(cases), [case[0] for case in cases if not judge(*case)]) == (189, [])
+
+
 def test_none_that_is_built_is_refused_and_two_that_are_not_pass_silently():
     answers = [("error" in result, turn(keys, length)[1]) for keys, length, result in CASES]
     built = [refused for is_refused, refused in answers if not is_refused]

@@ -22,6 +22,7 @@ from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
 from pe_spectra.models.stated.loading import report_shared
 from pe_spectra.models.stated.needs import NOT_BUILT
+from pe_spectra.models.stated.passed_keys import keep_passed, report_unpassed
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     find_schemes,
@@ -116,6 +117,8 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values = _READERS[scheme](keys, known.model)
     elif own:
         values = own[0].sizes
+    if scheme != "none" and find_composite(whole.find_text("model_type") or "", whole.release):
+        report_unpassed(whole, keys, known, layers, length)
     if any(one.elsewhere or is_another(one, scheme) for one in own):
         note_others(keys, known.model, scheme, own)
     query_scale = None if known.query_scale is None else NONE
@@ -184,8 +187,9 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     """The part that is audited, what is known of its class, and its scheme; a whole without one leads to a part."""
     keys, own = _find_text_part(whole)
     name = keys.find_text("model_type") or whole.find_text("model_type") or ""
-    known = find_known(name, keys.release, silent=keys is whole)
-    known = known._replace(**(given if keys is whole else own))
+    is_whole = keys.where == whole.where
+    known = find_known(name, keys.release, silent=is_whole)
+    known = known._replace(**(given if is_whole else own))
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
         return keys, known, scheme
@@ -223,26 +227,28 @@ def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
         return False
 
 
-def _find_text_part(keys: Keys) -> tuple[Keys, Mapping[str, Any]]:
+def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
     """The part that reads text, else the whole, and its defaults there; the class of the whole names a silent one."""
-    kind, stated, found, given = keys.find_text("model_type") or "", "", keys, _NOTHING
-    known = find_known(kind, keys.release)
+    kind, stated, given = whole.find_text("model_type") or "", "", _NOTHING
+    known = find_known(kind, whole.release)
+    found = keep_passed(whole, kind) if find_composite(kind, whole.release) else whole
     for key in known.parts or _TEXT_PARTS:
         if not isinstance(found.found.get(key), dict):
             continue
-        part, found = find_composite(kind, keys.release).get(key), found.find_object(key)
+        part, found = find_composite(kind, whole.release).get(key), found.find_object(key)
         stated = found.find_text("model_type") or ""
         kind = stated or (part.model if part else kind)
         given = part.given if part and kind == part.model else _NOTHING
         if not (stated or known.parts):
-            found = Keys({**found.found, "model_type": kind}, keys.path, found.where, keys.findings, keys.release)
-    if found is not keys:
+            found = Keys({**found.found, "model_type": kind}, whole.path, found.where, whole.findings, whole.release)
+        found = keep_passed(found, kind)
+    if found.where != whole.where:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
-        keys.report(NESTED_CONFIG, message, part=where)
+        whole.report(NESTED_CONFIG, message, part=where)
         if known.unnamed_refused and not stated:
-            message = f"{where} has no model_type, so the class of {known.model} in {keys.reader} refuses the file"
-            keys.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
+            message = f"{where} has no model_type, so the class of {known.model} in {whole.reader} refuses the file"
+            whole.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
     return found, given
 
 

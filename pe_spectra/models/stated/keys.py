@@ -75,10 +75,10 @@ KEY_NOT_READ = Kind(
     phrase="a key that the model's class does not read",
     reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another class is "
     "ignored without a word, and a default stands in its place. An error where the file means a rotation with it that "
-    "nothing else states: rope_parameters nested by layer type for a class that reads it flat, or a scaling that is "
-    "named by type alone for one that reads rope_type. An error too for position_embedding_type relative_key: "
-    "transformers 5 removed these tables of distances from BERT and its like, and adds the table of positions, which "
-    "was not trained.",
+    "nothing else states: rope_parameters nested by layer type for a class that reads it flat, a scaling that is named "
+    "by type alone for one that reads rope_type, or keys on top of a model of several parts whose class does not pass "
+    "them on to the part that is audited. An error too for position_embedding_type relative_key: transformers 5 "
+    "removed these tables of distances from BERT and its like, and adds the table of positions, which was not trained.",
     formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
     f"transformers {NEWEST} does not read, where reading it would change the answer; position_embedding_type other "
     "than absolute beside a learned table",

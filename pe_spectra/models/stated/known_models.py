@@ -209,6 +209,8 @@ class KnownPart(NamedTuple):
     given: _Block = MappingProxyType({})
     silent: _Block = MappingProxyType({})  #: the same of a file that leaves the part out
     keys: _Block = MappingProxyType({})  #: keys that it then has otherwise than its class by itself
+    passed: tuple[str, ...] = ()  #: keys on top of the file that the class of the whole passes on to it
+    silent_passed: tuple[str, ...] = ()  #: the same of a file that leaves the part out
 
 
 @cache
@@ -223,7 +225,8 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
         own = dict(others[0]) if others else {}
         by_file = own.pop("any", False)
         silent = dict(own.pop("silent", own))
-        found[key] = KnownPart(model, by_file, own, keys=silent.pop("keys", {}), silent=silent)
+        passed, silent_passed = tuple(own.pop("passed", ())), tuple(silent.pop("passed", ()))
+        found[key] = KnownPart(model, by_file, own, silent, silent.pop("keys", {}), passed, silent_passed)
     return found
 
 

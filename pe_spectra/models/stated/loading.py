@@ -169,7 +169,8 @@ def _tell(value: object) -> str:
 
 
 def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
-    """Keys of a type that the class refuses."""
+    """Keys of a type that the class refuses, and those that it is not built without."""
+    yield from ((key, "is not set") for key in own.get("needed", ()) if key not in keys.found)
     for letter, key in load_table(REFUSALS)["keys"].items():
         if key not in keys.found:
             continue

@@ -6,7 +6,8 @@ ENV/bin/python tests/reference/transformers/composites.py pe_spectra/models/meas
 Of each class whose configuration has others in it: the key of each, its model_type, and by the names of `KnownModel`
 what it has there by default where its class by itself has something else: where the file gives the part, and under
 `silent` where the file leaves it out; there also the `keys` that tables and other schemes go by, of which tables.py
-and schemes.py have written what there are.
+and schemes.py have written what there are. `passed` has the keys on top of the file that the class passes on to the
+part, which are few or none. `own_keys` has, of each such class, the keys of positions and heads that it has itself.
 """
 
 import contextlib
@@ -23,6 +24,21 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 #: Of each model_type what its tables and schemes are written with, and the values that a key of it has in a file.
 KEYS = {}
 PLAIN = (bool, int, float, str, list)
+#: Keys of a rotation, which a part may take without having them by default, with values that no class has.
+ROTARY = {
+    "rope_theta": 777777.0,
+    "rope_scaling": {"type": "linear", "factor": 8.0},
+    "rope_parameters": {"rope_type": "linear", "factor": 8.0, "rope_theta": 777777.0},
+    "partial_rotary_factor": 0.25,
+    "rope_local_base_freq": 777.0,
+    "head_dim": 48,
+    "original_max_position_embeddings": 1234,
+    "sliding_window": 1234,
+}
+#: What keys of positions have in their names.
+WORDS = ("rope", "rotary", "theta", "position", "head_dim")
+#: Keys that every configuration has, none of them of a size.
+NAMES = (*PretrainedConfig().to_dict(), "dtype", "torch_dtype")
 
 
 def list_composites():
@@ -53,12 +69,61 @@ def measure_parts(cls, parts):
         silent, given = find_own(part) | find_keys(part), None
         with contextlib.suppress(Exception):
             given = find_own(ask(cls.from_dict({key: {"num_hidden_layers": 2}}), key))
+        silent |= find_passed(cls, parts, key)
+        if "passed" in silent:  # what it passes on to no part that is left out it passes on to none
+            given = (given or {}) | find_passed(cls, parts, key, {key: {"num_hidden_layers": 2}})
         own = (given or {}) | ({"silent": silent} if silent != (given or {}) else {})
         if (getattr(cls, "sub_configs", None) or {}).get(key) is AutoConfig:
             own["any"] = True  # the class of the model_type that is stated
         if part.model_type:
             found[key] = [part.model_type, *([own] if own else [])]
     return found
+
+
+def find_passed(cls, parts, key, file=None):
+    """The keys on top of a file that change a part when the others of the file are these."""
+    file, refused = file or {}, []
+    default = parts[key].to_dict()
+    left = {name for name in (*default, *ROTARY) if name not in (*NAMES, *parts) and name[0] != "_"}
+    values = {name: [ROTARY[name]] if name in ROTARY else list_others(default[name]) for name in left}
+    values = {name: tried for name, tried in values.items() if tried}
+
+    def make(more):
+        return json.dumps(getattr(cls.from_dict(file | more), key).to_dict(), default=str)
+
+    def search(names):
+        """Those of some keys that change the part; all at once first, for most classes pass on nothing."""
+        for tried in range(max(map(len, values.values())) if len(names) == 1 else 1):
+            with contextlib.suppress(Exception):
+                if make({name: values[name][min(tried, len(values[name]) - 1)] for name in names}) == before:
+                    return []
+                if len(names) == 1:
+                    return names
+        refused.extend(names[:1] if len(names) == 1 else [])
+        half = len(names) // 2
+        return search(names[:half]) + search(names[half:]) if half else []
+
+    try:
+        before = make({})
+    except Exception:  # a part of which the file must say more
+        return {}
+    found = search(sorted(values))
+    # a key that such a part takes only together with others is passed on too
+    return {"passed": sorted([*found, *refused])} if found else {}
+
+
+def list_others(value):
+    """Values of a key beside the one that it has."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [2 * value, value + 1, value // 2]
+    if isinstance(value, float):
+        return [value / 2 + 0.125]
+    if isinstance(value, list):
+        others = (value[::-1], ["sliding_attention", *value[1:]], ["full_attention", *value[1:]])
+        return [other for other in others if other != value]
+    return {str: [f"{value}x"], type(None): [2, True, "x"]}.get(type(value), [])
 
 
 def find_keys(part):
@@ -95,11 +160,13 @@ def read_keys():
 def main():
     """Write the parts into the table, a line for each class."""
     KEYS.update(read_keys())
-    table, found = release_table.load(sys.argv[1]), {}
+    table, found, own = release_table.load(sys.argv[1]), {}, {}
     for cls, parts in list_composites():
         with contextlib.suppress(Exception):
             found[cls.model_type] = measure_parts(cls, parts)
+            own[cls.model_type] = sorted(name for name in vars(cls()) if any(word in name for word in WORDS))
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
+    table |= {"own_keys": {name: own[name] for name in table["composites"] if own[name]}}
     release_table.save(add_parts(table) if "beside" in table else table)
 
 

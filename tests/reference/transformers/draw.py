@@ -1,6 +1,6 @@
 """Draw configurations of every rotary class by rule, and freeze what an installed transformers computes of them.
 
-    ENV/bin/python tests/reference/transformers/draw.py [--each CHANGES] [--placed] [--output FILE] [MODEL_TYPE ...]
+    ENV/bin/python tests/reference/transformers/draw.py [--each N] [--placed|--above] [--output FILE] [MODEL_TYPE ..]
 
 in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file, of every class where no
 model_types are named (4.57.6 in the environment of that release). Each configuration is a
@@ -9,7 +9,8 @@ under one of its names, the width of a head, the share, a scaling with drawn fac
 of layers, a nested block. The result is what the real rotary modules have (real_modules.py): for each layer type the
 number of frequencies, six of them, and the attention factor, in the fewest decimals that read back as the same
 float32; or the error that the class raises. With --placed every class has the same list, placed-VERSION.json.gz: base,
-share and scaling on top, in blocks of either generation and beside them, and scalings that lack a key.
+share and scaling on top, in blocks of either generation and beside them, and scalings that lack a key. With --above
+each model of several parts has keys on top, where few classes read them, above-VERSION.json.gz.
 """
 
 import argparse
@@ -161,6 +162,15 @@ def list_placed(config):
     yield {"rope_scaling": yarn | original | {"rope_type": "dynamic"}}
 
 
+def list_above(part):
+    """The configurations of --above: keys beside the part that reads text, which a file leaves out or has little in."""
+    linear, theta = {"rope_type": "linear", "factor": 8.0}, {"rope_theta": 777777.0}
+    yield from (theta, {"rope_scaling": linear}, {"rope_parameters": linear | theta}, {"head_dim": 48})
+    yield {"max_position_embeddings": 12345, "partial_rotary_factor": 0.5}
+    yield {"hidden_size": 1024, "num_attention_heads": 8} | theta
+    yield theta | {"rope_scaling": linear, part: {"num_hidden_layers": 8}}
+
+
 def draw_asked(draw, found):
     """The length that the frequencies are asked for, where they depend on it."""
     kinds = json.dumps(found)
@@ -184,6 +194,11 @@ def compute(release, cls, keys, length):
             for name, (values, factor) in found.items()}  # fmt: skip
 
 
+def turns_nothing(computed):
+    """Whether a class turns nothing by itself, so that its modules are those of another class in its file."""
+    return "no attribute 'rope_parameters" in str(computed.get("error"))
+
+
 def pick(values):
     """The first two, the last, and three between."""
     last = len(values) - 1
@@ -199,6 +214,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--each", type=int, default=EACH)
     parser.add_argument("--placed", action="store_true")
+    parser.add_argument("--above", action="store_true")
     parser.add_argument("--output", type=Path)
     parser.add_argument("models", nargs="*")
     asked_for = parser.parse_args()
@@ -208,33 +224,32 @@ def main():
             continue
         base = compute(release, cls, {"model_type": model}, None)
         default = cls.from_dict({}) if "error" not in base else None
-        if "no attribute 'rope_parameters" in str(base.get("error")):
-            continue  # it turns nothing by itself; its modules are those of another class in its file
+        if turns_nothing(base):
+            continue
         if not base or (default is None and not release.ways.get(cls)):
             continue
         if default is None and {"position_embedding_type", "vision_config"} & {*release.switches[cls]}:
             continue  # it is not rotary, or no model, by itself
         config = find_text_part(default) if default is not None else cls
         whole = default is not None and config is not default
+        name = next((key for key in ("text_config", "thinker_config", "decoder")
+                     if whole and isinstance(getattr(default, key, None), type(config))), None)  # fmt: skip
+        if name is None and (whole or asked_for.above):
+            continue
         listed = list_placed(config) if asked_for.placed else draw_configurations(model, config, asked_for.each)
-        for index, found in enumerate(listed):
-            name = next((key for key in ("text_config", "thinker_config", "decoder")
-                         if whole and isinstance(getattr(default, key, None), type(config))), None)  # fmt: skip
-            if whole and name is None:
-                continue
-            keys = {"model_type": model} | ({name: found} if whole and found else found)
+        for index, found in enumerate(list_above(name) if asked_for.above else listed):
+            keys = {"model_type": model} | ({name: found} if whole and found and not asked_for.above else found)
             asked = draw_asked(random.Random(f"{SEED} {model} {index}"), found)
             result = compute(release, cls, keys, asked)
             cases.append([keys, asked, result])
         print(model, len(cases), file=sys.stderr)
     head = {"transformers": version("transformers"), "seed": SEED}
-    head |= {} if asked_for.placed else {"each": asked_for.each}
+    kind = "placed" if asked_for.placed else "above" if asked_for.above else "drawn"
+    head |= {"each": asked_for.each} if kind == "drawn" else {}
     head |= {"written by": "tests/reference/transformers/draw.py"}
     lines = [json.dumps(case, separators=(",", ":")) for case in cases]
     text = f'{{"header": {json.dumps(head)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
-    path = asked_for.output or Path(__file__).with_name(
-        f"{'placed' if asked_for.placed else 'drawn'}-{head['transformers']}.json.gz"
-    )
+    path = asked_for.output or Path(__file__).with_name(f"{kind}-{head['transformers']}.json.gz")
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path.name}: {len(cases)} cases, {path.stat().st_size} bytes")
 

@@ -3,10 +3,10 @@
     ENV/bin/python tests/reference/transformers/fields.py [MODEL_TYPE ...]
 
 in the environment of probe.py; it writes pe_spectra/models/measured/transformers-VERSION-refusals.json, of the classes
-that are named, or the whole anew, to which shared_widths.py adds. Each class is
-given one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are not or
-too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or that
-are no object. What counts is whether the class or its rotary modules raise.
+that are named, or the whole anew, to which shared_widths.py adds. Each class is given, beside the keys that it is not
+built without, one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are
+not or too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or
+that are no object. What counts is whether the class or its rotary modules raise.
 """
 
 import datetime
@@ -43,9 +43,13 @@ class Probe:
         self.release, self.model, self.cls, self.config = release, model, cls, config
         own = ask(config, BLOCK) or {}
         self.nested = [name for name, value in own.items() if isinstance(value, dict)]
+        self.base = {"model_type": model}
+        more = release.switches.get(cls) or {}
+        self.needed = [] if not more or not self.refuses({}) else [key for key in more if self.refuses(drop(more, key))]
+        self.base |= {key: more[key] for key in self.needed}
 
     def refuses(self, keys):
-        return find_error(self.release, self.cls, {"model_type": self.model} | keys) is not None
+        return find_error(self.release, self.cls, self.base | keys) is not None
 
     def put(self, block):
         """A block where the class reads it: for every type of layer where it reads it by type."""
@@ -64,7 +68,8 @@ class Probe:
 def measure(probe):
     """What a class refuses; only what it refuses is named."""
     own = {key: ask(probe.config, key) for key in KEYS}
-    found = {"closed": join(key for key in KEYS if own[key] is not None and probe.refuses({key: own[key]}))}
+    found = {"needed": probe.needed}
+    found |= {"closed": join(key for key in KEYS if own[key] is not None and probe.refuses({key: own[key]}))}
     asked = [key for key in KEYS if KEYS[key] not in found["closed"]]
     for name, value in VALUES.items():
         found[name] = join(key for key in asked if probe.refuses({key: value}))
@@ -191,6 +196,7 @@ def main():
     if only:
         known = json.loads(path.read_text(encoding="utf-8"))
         found, head = known.pop("classes"), known | {"date": head["date"]}
+        found = {model: value for model, value in found.items() if model not in only}
     for model, cls, config, name in list_models(release):
         # a part is measured in its own class
         if name is None and (not only or model in only):

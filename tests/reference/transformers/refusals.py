@@ -16,7 +16,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from draw import SEED, compute, find_text_part
+from draw import SEED, compute, find_text_part, turns_nothing
 from real_modules import Release, ask
 
 KINDS = ("linear", "dynamic", "yarn", "llama3", "longrope", "proportional")
@@ -170,6 +170,8 @@ def list_models(release):
         base = compute(release, cls, {"model_type": model}, None)
         default = cls.from_dict({}) if "error" not in base else None
         if not base or (default is None and not release.ways.get(cls)):
+            continue
+        if turns_nothing(base):
             continue
         config = find_text_part(default) if default is not None else cls
         if default is None or config is default:

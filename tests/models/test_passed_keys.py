@@ -1,0 +1,79 @@
+"""Keys on top of a model of several parts: read where its class passes them on, else reported and not read."""
+
+import pytest
+
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.keys import KEY_NOT_READ
+
+THETA = {"rope_theta": 5e5}
+LINEAR = {"rope_scaling": {"type": "linear", "factor": 2.0}}
+MROPE = {"rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}
+
+
+def read(model, **keys):
+    """What is read of a file, and which keys are reported as not read, with the level of each."""
+    found = read_configuration({"model_type": model} | keys, "config.json")
+    unread = {one.data["key"]: one.level for one in found.findings if one.code == KEY_NOT_READ.code}
+    return found, unread
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "unread"),
+    [
+        ("llava", THETA, {"rope_theta": "error"}),
+        ("llava", LINEAR, {"rope_scaling": "error"}),
+        ("llava", {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}}, {"rope_parameters": "error"}),
+        ("llava", {"head_dim": 64}, {"head_dim": "error"}),
+        ("llava", {"partial_rotary_factor": 0.5}, {"partial_rotary_factor": "error"}),
+        ("llava", {"rope_thetha": 5e5}, {"rope_thetha": "error"}),
+        ("llava", {"max_position_embeddings": 4096}, {"max_position_embeddings": "warning"}),
+        ("qwen2_vl", THETA | {"head_dim": 64}, {"head_dim": "error"}),
+        (
+            "clip",
+            THETA | {"max_position_embeddings": 512},
+            {"rope_theta": "error", "max_position_embeddings": "warning"},
+        ),
+        ("qwen2_5_omni", {"thinker_config": THETA}, {"thinker_config.rope_theta": "error"}),
+    ],
+)
+def test_what_is_not_passed_on_is_reported(model, keys, unread):
+    found, said = read(model, **keys)
+    assert said == unread
+    assert all(layer.block.base != 5e5 for layer in found.layers) or model == "qwen2_vl"
+
+
+@pytest.mark.parametrize(
+    ("model", "keys"),
+    [
+        ("llava", {"rope_theta": 10000.0, "max_position_embeddings": 2048, "head_dim": 128}),
+        ("llava", {"rope_scaling": {"rope_type": "default"}, "rope_parameters": {}, "hidden_size": 512}),
+        ("llava", {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}),
+        ("llava", THETA | {"text_config": THETA}),
+        ("qwen2_vl", THETA),
+        ("qwen2_vl", MROPE | {"text_config": {"rope_scaling": MROPE["rope_scaling"] | {"type": "default"}}}),
+        ("clip", {"max_position_embeddings": 77}),
+        ("musicflamingo", {"rope_parameters": {"rope_type": "default", "rope_theta": 1200.0}}),
+    ],
+)
+def test_nothing_is_said_where_the_part_has_the_same_or_the_key_is_the_wholes(model, keys):
+    assert read(model, **keys)[1] == {}
+
+
+def test_a_key_that_the_part_states_otherwise_is_a_warning():
+    found, said = read("llava", **LINEAR, text_config={"rope_scaling": {"type": "linear", "factor": 4.0}})
+    assert (said, found.layers[0].block.find("factor")) == ({"rope_scaling": "warning"}, 4.0)
+
+
+def test_the_message_names_the_place_where_the_key_belongs():
+    found, _ = read("qwen3_omni_moe", thinker_config=THETA)
+    (message,) = (one.message for one in found.findings if one.code == KEY_NOT_READ.code)
+    assert message == (
+        "thinker_config.rope_theta is not passed on to thinker_config.text_config by the class of "
+        "qwen3_omni_moe_thinker in transformers 5, so it does nothing; write it there"
+    )
+
+
+def test_an_older_release_passes_on_more():
+    keys = {"model_type": "glm4v"} | THETA
+    newest, older = (read_configuration(keys, "config.json", release) for release in ("5.24.0", "4.57.6"))
+    assert [found.layers[0].block.base for found in (newest, older)] == [None, 5e5]

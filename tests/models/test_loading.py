@@ -61,6 +61,17 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
         ),
         # a block that the class does not compute with, and checks all the same
         ({"model_type": "codegen", "rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor"),
+        ({"model_type": "zaya", "rope_scaling": None}, "rope_scaling"),
+        ({"model_type": "laguna", "rope_scaling": {}}, "rope_scaling"),
+        ({"model_type": "cohere2_moe", "rope_scaling": []}, "rope_scaling"),
+        ({"model_type": "lfm2_moe"}, "layer_types"),
+        (
+            {
+                "model_type": "laguna",
+                "rope_parameters": {"full_attention": {"rope_type": "", "rope_theta": 1e4}, "sliding_attention": {}},
+            },
+            "rope_parameters.full_attention.rope_type",
+        ),
     ],
 )
 def test_values_that_classes_refuse_one_by_one(keys, key):

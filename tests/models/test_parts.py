@@ -197,6 +197,13 @@ def test_axes_of_a_grid(model, span):
         assert span == pytest.approx(4 * np.pi, abs=1e-4)
 
 
+@pytest.mark.parametrize(("model", "pairs"), [("minimax_m3_vl_vision", 10), ("glm4v_vision", 16)])
+def test_a_channel_of_an_axis_that_is_left_over_rests(model, pairs):
+    """Three axes have 21 of 64 channels each, of which MiniMax M3 VL turns 20."""
+    layer = find_layer({"model_type": model, "hidden_size": 512, "num_attention_heads": 8}, "all")
+    assert len(layer.frequencies) == pairs
+
+
 def test_a_rotation_with_one_axis_says_nothing_of_a_grid():
     assert [one.code for one in read({"model_type": "clvp_encoder"}).findings].count("grid-rotation") == 0
 

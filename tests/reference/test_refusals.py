@@ -29,7 +29,6 @@ SILENT = {
     "a width of 0 or below, which the rotation does not follow": {"cwm": 1},
     "heads that the width or the heads of the class are no multiple of": {"esmc": 1, "neomme": 1},
     "a block of proportional scaling that the class does not use has no rope_theta in it": {"sapiens2": 1},
-    "an empty rope_scaling takes the place of the blocks of the class": {"beam": 1},
     "a scaling that the part refuses in this model alone": {"clvp": 1},
     "the class makes more layers of one than the file states": {"hrm_text": 1},
     "a block for a type of layer that there is not": {"pe_video": 1},

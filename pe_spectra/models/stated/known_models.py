@@ -60,6 +60,7 @@ class KnownModel(NamedTuple):
     heads: int | None = None  #: the number of heads where the file has none
     axes: int = 1  #: of a grid; each turns its part of a head with the same ladder
     one_axis: bool = False  #: of these axes there is one, and the other channels rest
+    axis_step: int = 1  #: the channels of an axis are a multiple of this, and others rest
     grid_span: float | None = None  #: angle from end to end of a frequency of 1, whatever the patches; None: by patch
     layout: Literal["half", "interleaved"] = "half"  #: pairs (i, i + D/2), or pairs (2i, 2i + 1)
     obeys_interleave: bool = False  #: the key rope_interleave decides the layout; other classes ignore it

@@ -69,7 +69,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
             found += _find_numbers(keys, known, own)
         if own.get("odd") or own.get("odd_head") or known.divides:
             found += _find_widths(keys, known, own)
-        if keys.has_any("rope_parameters", "rope_scaling") or "head_dim" in keys.found:
+        if keys.found.keys() & {"rope_parameters", "rope_scaling", "head_dim"}:
             found += _find_in_blocks(keys, known, own)
     if table and known.model in table["shared"] and not keys.where:
         found += _find_shared(keys, table["shared"][known.model])
@@ -231,6 +231,8 @@ def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Itera
 
 def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Blocks that the class refuses, whether a layer has them or not, and a width of heads that a scaling needs."""
+    if "rope_scaling" in keys.found and keys.found["rope_scaling"] in own.get("empty", ()):
+        yield "rope_scaling", _tell(keys.found["rope_scaling"])
     if not keys.has_any("rope_parameters", "rope_scaling"):
         if keys.found.get("head_dim", 1) is None and "own" in own.get("without_head", ()):
             yield "head_dim", "is null under the scaling of the class"
@@ -258,7 +260,9 @@ def _find_without_original(whole: Mapping[str, Any], where: str) -> Iterator[_Re
 
 
 def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mapping[str, Any]) -> Iterator[_Refused]:
-    """What is refused of a block of one type of layer."""
+    """What is refused of a block of one type of layer; of one that the class has no layer of this is not known."""
+    if name not in own.get("used", (name,)):
+        return
     if isinstance(found, Mapping):
         yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read=True), own)
         if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:

@@ -228,7 +228,7 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if key is None and known.beside is not None:
         return sum(one or 0 for one in _read_parts(keys, known)), f"{known.part_key} + qk_nope_head_dim"
     if stated is not None:
-        return stated // known.axes, key or (looked or ("head_dim",))[0]
+        return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
     # a file that says one of the two alone lacks the other; one that says neither has those of its class
     is_silent = bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
@@ -245,7 +245,7 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if width // heads % 2 and not known.is_known:
         odd = f"{width_key} / {heads_key} is odd ({width // heads}); an even number of channels is accepted"
         raise FileError(keys.path, odd)
-    return width // heads // known.axes, f"{width_key} / {heads_key}"
+    return width // heads // known.axes // known.axis_step * known.axis_step, f"{width_key} / {heads_key}"
 
 
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:

@@ -18,7 +18,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     ({}, ['error'])
     """
     unread = set()
-    if not known.reads_older and "rope_scaling" in keys:
+    if not known.reads_older and keys.found.get("rope_scaling"):
         unread.add("rope_scaling")
         block = keys.find_object("rope_scaling")
         if block.find_text("rope_type", "type") not in (None, "default") or block.find_number("rope_theta") is not None:

@@ -31,6 +31,8 @@ VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5
 OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
 #: Names that are no rope_type, or an older one.
 NO_TYPES = (None, "", "su")
+#: What stands for a rope_scaling that is not set.
+EMPTY = (None, {}, [])
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
 #: The class that is asked what each scaling needs: transformers checks that for all classes at one place.
 USUAL = "llama"
@@ -47,6 +49,8 @@ class Probe:
         more = release.switches.get(cls) or {}
         self.needed = [] if not more or not self.refuses({}) else [key for key in more if self.refuses(drop(more, key))]
         self.base |= {key: more[key] for key in self.needed}
+        other = SOUND | {"rope_type": "other"}
+        self.used = [name for name in self.nested if self.refuses({BLOCK: own | {name: other}})] or self.nested
 
     def refuses(self, keys):
         return find_error(self.release, self.cls, self.base | keys) is not None
@@ -56,9 +60,9 @@ class Probe:
         return {BLOCK: dict.fromkeys(self.nested, block) if self.nested else block}
 
     def refuses_anywhere(self, block, beside=None):
-        """Whether a block is refused, for whichever type of layer it stands."""
+        """Whether a block is refused, for whichever type of layer it stands that the class has a layer of."""
         own = dict(ask(self.config, BLOCK) or {})
-        placed = [own | {name: block} for name in self.nested] or [block]
+        placed = [own | {name: block} for name in self.used] or [block]
         return all(self.refuses({BLOCK: one} | (beside or {})) for one in placed)
 
     def make(self, kind):
@@ -136,6 +140,7 @@ def measure_blocks(probe):
     older = {key: value for key, value in whole.items() if key != "original_max_position_embeddings"}
     beside = {"original_max_position_embeddings": 2048}
     found = {"lacking": find_lacking(probe), "own_keys": find_own_keys(probe)}
+    found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
     found["no_types"] = [
         kind
         for kind in NO_TYPES
@@ -147,8 +152,9 @@ def measure_blocks(probe):
         found["no_blocks"] = [
             value
             for value in (None, "yarn", 4.0)
-            if all(probe.refuses({BLOCK: sound | {name: value}}) for name in probe.nested)
+            if all(probe.refuses({BLOCK: sound | {name: value}}) for name in probe.used)
         ]
+        found["used"] = probe.used if len(probe.used) < len(probe.nested) else []
         bare = {"rope_type": "default"}
         found["bases"] = [name for name in probe.nested if probe.refuses({BLOCK: sound | {name: bare}})]
     return found

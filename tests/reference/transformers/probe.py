@@ -513,6 +513,7 @@ def measure(release, model, cls):
         found["obeys_interleave"] = find_layout(*run(other), model, not asked) != found["layout"]
     found["axial"] = is_axial(release.build_alone(probe.make({})))
     found["one_axis"] = is_counting(release.build_alone(probe.make({})))
+    found["axis_step"] = 2 if has_even_axes(probe, found) else 1
     found["length"] = ask(probe.config, "max_position_embeddings")
     found["original"] = ask(probe.config, "original_max_position_embeddings")
     found["needs_block"] = "rope_scaling" in probe.switch
@@ -523,6 +524,20 @@ def measure(release, model, cls):
             if key in probe.config.to_dict() and not probe.look({key: value}):
                 found["only_if"] = (key, ask(probe.config, key))
     return found
+
+
+def has_even_axes(probe, found):
+    """Whether a channel rests where heads give each axis an odd number of them; else it has a pair for itself."""
+    if not found.get("hidden") or not found.get("heads"):
+        return False
+    keys = [found.get("hidden_key", "hidden_size"), found.get("heads_key", "num_attention_heads")]
+    axes = found["hidden"] // found["heads"] // (2 * probe.count())
+    for each in (21, 13, 9) if axes > 1 else ():
+        head = axes * each + axes * each % 2
+        pairs = probe.count(dict(zip(keys, (4 * head, 4), strict=True)))
+        if pairs in (each // 2, each // 2 + 1):
+            return pairs == each // 2
+    return False
 
 
 def measure_part(release, model, cls):
@@ -662,7 +677,7 @@ def simplify_layers(raw):
 SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
 SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
 SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
-SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis")
+SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis", "axis_step")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
 SAME += ("refuses_type", "shared", "needs_block")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
@@ -677,7 +692,7 @@ DEFAULTS |= {
 }
 DEFAULTS |= dict.fromkeys(
     ("refuses_type", "needs_block", "strided", "short_only", "needs_window", "last_full", "one_axis"), False
-) | {"factor_key": ""}
+) | {"factor_key": "", "axis_step": 1}
 
 
 def main():

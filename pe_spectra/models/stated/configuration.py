@@ -169,10 +169,10 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
 def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
     """The parts that a file states, each with what the class of its model has there where its own class has not.
 
-    A file that states none, nor a width on top, has all parts that the class has, of defaults alone.
+    A file that states none, nor a width on top that its class reads, has all parts that the class has, of defaults.
     """
     parts = find_composite(model, whole.release) if whole.where.count(".") < _DEEPEST else {}
-    is_silent = not whole.has_any(*parts, *WIDTHS)
+    is_silent = not (parts and keep_passed(whole, model).has_any(*parts, *WIDTHS))
     for key, part in parts.items():
         stated = part.keys if is_silent else whole.found.get(key)
         if not isinstance(stated, Mapping):

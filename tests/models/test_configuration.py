@@ -211,7 +211,7 @@ def test_llama3_is_the_published_formula():
 
 
 def test_the_part_that_reads_text_is_read():
-    whole = {"model_type": "llava", "hidden_size": 7, "text_config": LLAMA}
+    whole = {"model_type": "llava", "vocab_size": 7, "text_config": LLAMA}
     assert read(whole).layers == read(LLAMA).layers
     (finding,) = read(whole).findings
     assert (finding.code, finding.level) == ("nested-config", "note")

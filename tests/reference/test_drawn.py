@@ -120,9 +120,9 @@ def test_what_a_class_does_not_pass_on_is_reported_and_what_it_does_is_not():
     passing = {model for model, cases in found.items() if len({result for result, _ in cases}) > 1}
     assert passing == {"dots3_note", "hunyuan_vl", "paddleocr_vl", "qwen2_5_vl", "qwen2_vl"}
     said = {model: [is_said for _, is_said in cases] for model, cases in found.items()}
-    # MusicFlamingo has a rotation of its own, over the times of sound
-    assert {model for model, cases in said.items() if model not in passing and not all(cases)} == {"musicflamingo"}
-    assert not any(any(said[model][:3]) for model in passing)
+    # some parts do not read a base, a flat block or a width of a head from there either
+    assert not [model for model, cases in said.items() if model not in passing and not any(cases)]
+    assert not [model for model in passing if any(said[model][:3])]
 
 
 def is_of_unread_key(finding):

@@ -101,7 +101,6 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
 def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     """Read one part, of which its model gives some defaults; of one that has parts itself, that which writes text."""
     keys, known, scheme = _settle(whole, given)
-    dtype = keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype")
     length = keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
     own = find_schemes(keys, known.model) if known.has_schemes else ()
@@ -117,14 +116,12 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         values = _READERS[scheme](keys, known.model)
     elif own:
         values = own[0].sizes
-    if scheme != "none" and find_composite(whole.find_text("model_type") or "", whole.release):
-        report_unpassed(whole, keys, known, layers, length)
     if any(one.elsewhere or is_another(one, scheme) for one in own):
         note_others(keys, known.model, scheme, own)
     query_scale = None if known.query_scale is None else NONE
     if known.query_scale:
         query_scale = read_query_scale(keys, known.model, known.query_scale, length)
-    return Configuration(
+    found = Configuration(
         path=keys.path,
         where=keys.where.rstrip("."),
         model=known.model,
@@ -134,12 +131,15 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         layers=layers,
         **({} if scheme == "rotary" else find_made(keys, known.model, scheme, values, own)),
         list_ways=partial(list_ways, keys, known, scheme, own),
-        dtype=dtype,
+        dtype=keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype"),
         query_scale=query_scale,
         resized=resized,
         dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
         findings=tuple(keys.findings),
     )
+    if scheme != "none" and find_composite(whole.find_text("model_type") or "", whole.release):
+        report_unpassed(whole, keys, known, found, lambda more: _read_one(more, known._asdict()))
+    return found
 
 
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:

@@ -58,7 +58,7 @@ _ON_TOP = (
 )  # fmt: skip
 #: How alike a key on top of the file is to one that is known, where it is a misspelling of that.
 _ALIKE = 0.9
-_UNKNOWN_KEY = Kind(
+UNKNOWN_KEY = Kind(
     code="unknown-key",
     levels=("warning", "note"),
     phrase="a key is not known",
@@ -80,8 +80,9 @@ KEY_NOT_READ = Kind(
     "them on to the part that is audited. An error too for position_embedding_type relative_key: transformers 5 "
     "removed these tables of distances from BERT and its like, and adds the table of positions, which was not trained.",
     formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
-    f"transformers {NEWEST} does not read, where reading it would change the answer; position_embedding_type other "
-    "than absolute beside a learned table",
+    f"transformers {NEWEST} does not read, where reading it would change the answer; on top of a model of several "
+    "parts any key that would change the part and that its class does not pass on; position_embedding_type other than "
+    "absolute beside a learned table",
     references=(TRANSFORMERS, "huggingface/transformers, pull request 41170"),
 )
 _SCALING_IN_CODE = Kind(
@@ -290,7 +291,7 @@ def _report_key(keys: Keys, key: str, known: tuple[str, ...], *, certain: bool =
     meant = f"; {near[0]} is the nearest that is known" if near else ""
     name = f"{keys.where}{key}"
     message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
-    keys.report(_UNKNOWN_KEY, message, level="warning" if certain else "note", key=name, nearest=near[:1])
+    keys.report(UNKNOWN_KEY, message, level="warning" if certain else "note", key=name, nearest=near[:1])
 
 
 def _check_heads(keys: Keys) -> None:

@@ -1,25 +1,21 @@
 """Keys on top of the file of a model of several parts, of which its class passes on few or none to its parts.
 
-Which it passes on, and which it has itself, is measured: tests/reference/transformers/composites.py changes each key on
-top and looks at the parts of each class of a release.
+Which it passes on, which it has itself, and which scalings it refuses there, is measured: composites.py of
+tests/reference/transformers changes each key on top and looks at the parts of each class of a release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pe_spectra.models.stated.keys import BASES, KEY_NOT_READ, LENGTHS, SHARES, Keys
+from pe_spectra.errors import FileError
+from pe_spectra.models.stated.keys import KEY_NOT_READ, UNKNOWN_KEY, Keys
 from pe_spectra.models.stated.known_models import KnownModel, choose_table, find_composite, load_table
-from pe_spectra.models.stated.statement import NEWEST, LayerStatement
+from pe_spectra.models.stated.loading import VALUE_REFUSED
+from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement
 from pe_spectra.vocabulary import Level
-
-#: Objects with keys of a rotation, which are no parts.
-_BLOCKS = ("rope_parameters", "rope_scaling", "attn_config")
-#: What keys of positions have in their names.
-_WORDS = ("rope", "rotary", "theta", "position", "head_dim", "alibi")
-#: Types of blocks that scale nothing.
-_UNSCALED = (None, "default", "mrope")
 
 
 def keep_passed(keys: Keys, model: str) -> Keys:
@@ -40,14 +36,10 @@ def _find_unpassed(keys: Keys, model: str) -> dict[str, Any]:
     parts = find_composite(model, keys.release)
     if not parts or _has_encoding(model, keys.release):
         return {}
-    kept = {"model_type"}
+    kept = {"model_type", *parts}
     for key, part in parts.items():
         kept.update(part.passed if isinstance(keys.found.get(key), Mapping) else part.silent_passed)
-    return {
-        key: value
-        for key, value in keys.found.items()
-        if key not in kept and value is not None and (key in _BLOCKS or not isinstance(value, Mapping))
-    }
+    return {key: value for key, value in keys.found.items() if key not in kept and value is not None}
 
 
 def _has_encoding(model: str, release: str) -> bool:
@@ -58,34 +50,56 @@ def _has_encoding(model: str, release: str) -> bool:
 
 
 def report_unpassed(
-    whole: Keys, part: Keys, known: KnownModel, layers: Sequence[LayerStatement], length: int | None
+    whole: Keys, part: Keys, known: KnownModel, found: Configuration, read: Callable[[Keys], Configuration]
 ) -> None:
-    """Report keys of positions in a whole, and in wholes between it and a part, that do not come to the part.
+    """Report keys in a whole, and in wholes between it and a part, that the part would read and does not get.
 
-    Nothing is said where the part has the same from its own keys or from its class.
+    Nothing is said of a key that would change nothing, since the part has the same or does not read it, nor of one
+    that the class of the whole has itself.
 
     Parameters
     ----------
-    part : what was read, of a class that is `known`; its layers and its length are what came of it.
+    part, known, found : the part that was read, what is known of its class, and what came of it.
+    read : reads keys as those of the same part.
 
-    >>> whole = Keys({"model_type": "llava", "rope_theta": 5e5}, "config.json")
-    >>> report_unpassed(whole, Keys({}, "config.json", "text_config."), KnownModel(), [], None)
-    >>> whole.findings[0].message.partition(",")[0]
-    'rope_theta is not passed on to text_config by the class of llava in transformers 5'
+    >>> whole, part = Keys({"model_type": "llava", "n_ctx": 8}, "config.json"), Keys({}, "config.json")
+    >>> before, after = (Configuration(path="", scheme="rotary", length=length) for length in (4, 8))
+    >>> report_unpassed(whole, part, KnownModel(parts=("text_config",)), before, lambda keys: after)
+    >>> whole.findings[0].message.partition(" by ")[0]
+    'n_ctx is not passed on to text_config'
     """
-    inside = "" if set(known.parts) <= set(part.where.split(".")) else ".".join(known.parts)
-    target = f"{part.where}{inside}".rstrip(".") or "a part"
-    for level, model in _open_levels(whole, part.where.removeprefix(whole.where).split(".")[:-1]):
-        own = choose_table(model, level.release)["own_keys"].get(model, ())
-        for key, value in _find_unpassed(level, model).items():
-            if key in own or not any(word in key for word in _WORDS) or _is_taken(key, value, part, layers, length):
-                continue
+    names = part.where.split(".")[:-1]
+    target = ".".join([*names, *(name for name in known.parts if name not in names)])
+    kind, where = known.part_model or known.model, f"{target}." if target else ""
+    part = Keys({**part.found, "model_type": kind}, part.path, where, release=part.release)
+    target = target or "a part"
+    for level, model in _open_levels(whole, names[whole.where.count(".") :]):
+        own = choose_table(model, level.release)["above"].get(model, {}).get("own", ())
+        unread = {key: value for key, value in _find_unpassed(level, model).items() if key not in own}
+        for key in [key for key in ("rope_parameters", "rope_scaling") if _is_refused(level, model, unread.get(key))]:
+            del unread[key]
             message = (
-                f"{level.where}{key} is not passed on to {target} by the class of {model} in {level.reader}, so it "
-                "does nothing; write it there"
+                f"{level.where}{key} asks for a scaling beside {target}, so the class of {model} in {level.reader} "
+                f"refuses the file; move it into {target}"
             )
-            rank: Level = "warning" if key in LENGTHS or key in part else "error"
-            level.report(KEY_NOT_READ, message, level=rank, key=f"{level.where}{key}", model=model)
+            level.report(VALUE_REFUSED, message, key=f"{level.where}{key}", model=model)
+        if unread and _compare(part, unread, found, read):  # of most files none changes anything
+            for key, value in unread.items():
+                rank = _compare(part, {key: value}, found, read)
+                if rank is not None:
+                    message = (
+                        f"{level.where}{key} is not passed on to {target} by the class of {model} in {level.reader}, "
+                        f"and changes nothing there; move it into {target}"
+                    )
+                    level.report(KEY_NOT_READ, message, level=rank, key=f"{level.where}{key}", model=model)
+
+
+def _is_refused(level: Keys, model: str, block: object) -> bool:
+    """Whether a block on top has a scaling that the class of a whole refuses there."""
+    table = choose_table(model, level.release)
+    is_stated = any(isinstance(level.found.get(key), Mapping) for key in find_composite(model, level.release))
+    kinds = table["above"].get(model, {}).get("stated" if is_stated else "refused", table["refused_above"])
+    return isinstance(block, Mapping) and block.get("rope_type", block.get("type")) in kinds
 
 
 def _open_levels(whole: Keys, names: Sequence[str]) -> Iterator[tuple[Keys, str]]:
@@ -99,15 +113,36 @@ def _open_levels(whole: Keys, names: Sequence[str]) -> Iterator[tuple[Keys, str]
         yield whole, model
 
 
-def _is_taken(key: str, value: object, part: Keys, layers: Sequence[LayerStatement], length: int | None) -> bool:
-    """Whether a part has from elsewhere what a key says, or the key says nothing."""
-    if value in ([], {}, "") or part.found.get(key) == value:
-        return True
-    if key in LENGTHS:
-        return value == length
-    bases = [layer.default_base if layer.block.base is None else layer.block.base for layer in layers]
-    if key in ("rope_parameters", "rope_scaling") and isinstance(value, Mapping):
-        is_plain = value.get("rope_type", value.get("type")) in _UNSCALED
-        return is_plain and (value.get("rope_theta") is None or value["rope_theta"] in bases)
-    taken = bases if key in BASES else [layer.share if key in SHARES else layer.head_dim for layer in layers]
-    return key in (*BASES, *SHARES, "head_dim") and value in taken
+def _compare(
+    part: Keys, more: Mapping[str, Any], found: Configuration, read: Callable[[Keys], Configuration]
+) -> Level | None:
+    """How grave it is that a part does not get some keys; None where it comes to the same with them.
+
+    An error where it would turn otherwise and states none of them itself.
+    """
+    try:
+        other = read(Keys({**part.found, **more}, part.path, part.where, release=part.release))
+    except FileError:
+        return "warning"
+    if _simplify(other) == _simplify(found):
+        # a key that is misspelt would be told of in the part
+        return (
+            "warning" if any((one.code, one.level) == (UNKNOWN_KEY.code, "warning") for one in other.findings) else None
+        )
+    is_turned = list(map(_simplify_layer, other.layers)) != list(map(_simplify_layer, found.layers))
+    return "error" if is_turned and not any(key in part for key in more) else "warning"
+
+
+def _simplify(found: Configuration) -> tuple[object, ...]:
+    """What a configuration comes to, whichever keys say it."""
+    layers = list(map(_simplify_layer, found.layers))
+    return found.scheme, found.length, found.values, found.formula, found.query_scale, layers
+
+
+def _simplify_layer(layer: LayerStatement) -> tuple[object, ...]:
+    kind = "default" if layer.block.kind == "mrope" else layer.block.kind
+    base = layer.default_base if layer.block.base is None else layer.block.base
+    same = replace(layer, newer=None, older=None, default_base=base, width_key="", share_key="")
+    if layer.share_ignored and kind == "default":
+        same = replace(same, share=1.0, share_beside=None)
+    return same, kind, layer.block.values

@@ -7,9 +7,11 @@ Of each class whose configuration has others in it: the key of each, its model_t
 what it has there by default where its class by itself has something else: where the file gives the part, and under
 `silent` where the file leaves it out; there also the `keys` that tables and other schemes go by, of which tables.py
 and schemes.py have written what there are. `passed` has the keys on top of the file that the class passes on to the
-part, which are few or none. `own_keys` has, of each such class, the keys of positions and heads that it has itself.
+part, which are few or none. `above` has, of each such class, its `own` keys of those that its parts have, and the types
+of scalings that are `refused` in a block on top, where they are not the usual ones; `stated` of a file with its parts.
 """
 
+import collections
 import contextlib
 import json
 import sys
@@ -35,6 +37,13 @@ ROTARY = {
     "original_max_position_embeddings": 1234,
     "sliding_window": 1234,
 }
+#: What scalings need beside a factor.
+ORIGINAL = {"original_max_position_embeddings": 2048}
+BLOCKS = {"linear": {}, "dynamic": {}, "yarn": ORIGINAL, "proportional": {"partial_rotary_factor": 0.5}}
+BLOCKS |= {"llama3": ORIGINAL | {"low_freq_factor": 1.0, "high_freq_factor": 4.0}}
+BLOCKS |= {"longrope": ORIGINAL | {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}}
+SIZES = ("hidden_size", "num_attention_heads", "num_key_value_heads", "num_hidden_layers", "layer_types")
+SIZES += ("sliding_window",)
 #: What keys of positions have in their names.
 WORDS = ("rope", "rotary", "theta", "position", "head_dim")
 #: Keys that every configuration has, none of them of a size.
@@ -89,7 +98,7 @@ def find_passed(cls, parts, key, file=None):
     values = {name: tried for name, tried in values.items() if tried}
 
     def make(more):
-        return json.dumps(getattr(cls.from_dict(file | more), key).to_dict(), default=str)
+        return json.dumps(getattr(cls.from_dict(file | beside | more), key).to_dict(), default=str)
 
     def search(names):
         """Those of some keys that change the part; all at once first, for most classes pass on nothing."""
@@ -103,13 +112,17 @@ def find_passed(cls, parts, key, file=None):
         half = len(names) // 2
         return search(names[:half]) + search(names[half:]) if half else []
 
+    beside = {}
     try:
         before = make({})
     except Exception:  # a part of which the file must say more
         return {}
     found = search(sorted(values))
-    # a key that such a part takes only together with others is passed on too
-    return {"passed": sorted([*found, *refused])} if found else {}
+    if found:  # a window counts only beside its switch, and some keys are taken only together
+        beside = {name: True for name in found if values[name] == [True]}
+        before = make({})
+        found += search(sorted({*values} - {*found, *refused})) + refused
+    return {"passed": sorted({*found})} if found else {}
 
 
 def list_others(value):
@@ -124,6 +137,35 @@ def list_others(value):
         others = (value[::-1], ["sliding_attention", *value[1:]], ["full_attention", *value[1:]])
         return [other for other in others if other != value]
     return {str: [f"{value}x"], type(None): [2, True, "x"]}.get(type(value), [])
+
+
+def measure_above(cls, parts):
+    """The keys of its parts that a class has itself, and the scalings that it refuses on top of a file."""
+    of_parts = {key for part in parts.values() for key in part.to_dict()}
+    own = {key for key in vars(cls()) if (key in SIZES and key in of_parts) or any(word in key for word in WORDS)}
+    stated = {key: {"num_hidden_layers": 2} for key in parts if "text" in key or "decoder" in key}
+    return {"own": sorted(own), "refused": find_refused(cls, {}), "stated": find_refused(cls, stated)}
+
+
+def find_refused(cls, file):
+    """The types of scalings that a class refuses in a block on top which has all that they need."""
+    found = []
+    for kind, more in ({"default": {}} | BLOCKS).items():
+        try:
+            cls.from_dict(file | {"rope_scaling": {"rope_type": kind, "rope_theta": 1e4, "factor": 4.0} | more})
+        except Exception:
+            found.append(kind)
+    return [] if "default" in found else found  # a file that is refused for what else it lacks
+
+
+def leave_usual(above):
+    """What most classes refuse on top, and of each class what is not usual."""
+    (usual, _), *_ = collections.Counter(tuple(one["refused"]) for one in above.values()).most_common()
+    for one in above.values():
+        for key in ("own", "refused", "stated"):
+            if one[key] == ([] if key == "own" else list(usual)):
+                del one[key]
+    return {"refused_above": list(usual), "above": {name: one for name, one in above.items() if one}}
 
 
 def find_keys(part):
@@ -164,9 +206,9 @@ def main():
     for cls, parts in list_composites():
         with contextlib.suppress(Exception):
             found[cls.model_type] = measure_parts(cls, parts)
-            own[cls.model_type] = sorted(name for name in vars(cls()) if any(word in name for word in WORDS))
+            own[cls.model_type] = measure_above(cls, parts)
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
-    table |= {"own_keys": {name: own[name] for name in table["composites"] if own[name]}}
+    table |= leave_usual({name: own[name] for name in table["composites"]})
     release_table.save(add_parts(table) if "beside" in table else table)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[3] / "pe_spectra" / "models" / "measured"
 #: The parts of it that have a line for each class.
-SECTIONS = ("classes", "parts", "composites", "own_keys", "query_scales")
+SECTIONS = ("classes", "parts", "composites", "above", "query_scales")
 
 
 def name_file(version):

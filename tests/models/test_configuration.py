@@ -211,9 +211,10 @@ def test_llama3_is_the_published_formula():
 
 
 def test_the_part_that_reads_text_is_read():
-    whole = {"model_type": "llava", "vocab_size": 7, "text_config": LLAMA}
+    whole = {"model_type": "llava", "hidden_size": 7, "text_config": LLAMA}
     assert read(whole).layers == read(LLAMA).layers
-    (finding,) = read(whole).findings
+    finding, unread = read(whole).findings
+    assert (unread.code, unread.level, unread.data["key"]) == ("key-not-read", "warning", "hidden_size")
     assert (finding.code, finding.level) == ("nested-config", "note")
     assert "text_config" in finding.message
     deep = {"model_type": "qwen2_5_omni", "thinker_config": {"text_config": LLAMA, "vision_config": {}}}

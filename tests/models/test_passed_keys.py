@@ -30,7 +30,6 @@ def read(model, **keys):
         ("llava", {"hidden_size": 8192, "num_attention_heads": 32}, {"hidden_size": "error"}),
         ("gemma3", {"sliding_window": 512}, {"sliding_window": "error"}),
         ("gemma3", {"rope_theta": 1e4}, {"rope_theta": "error"}),
-        ("llava", {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}, {}),
         (
             "qwen3_vl",
             {"rope_scaling": {"rope_type": "default", "mrope_section": [20, 22, 22]}},
@@ -56,6 +55,7 @@ def test_what_is_not_passed_on_is_reported(model, keys, unread):
         ("llava", {"rope_theta": 10000.0, "max_position_embeddings": 2048, "head_dim": 128}),
         ("llava", {"rope_scaling": {"rope_type": "default"}, "rope_parameters": {}, "hidden_size": 4096}),
         ("llava", {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}),
+        ("llava", {"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}),
         ("llava", THETA | {"text_config": THETA}),
         ("qwen2_vl", THETA),
         ("qwen2_vl", MROPE | {"text_config": {"rope_scaling": MROPE["rope_scaling"] | {"type": "default"}}}),
@@ -98,6 +98,11 @@ def test_a_window_that_counts_beside_its_switch_is_passed_on():
     keys = {"sliding_window": 512, "use_sliding_window": True, "max_window_layers": 0}
     found, said = read("qwen2_vl", **keys)
     assert (found.layers[0].window, said) == (512, {})
+
+
+def test_a_width_on_top_that_is_not_passed_on_leaves_out_no_part():
+    found, _ = read("llava", hidden_size=1024)
+    assert [one.part for one in found.parts] == ["vision_config"]
 
 
 def test_an_older_release_passes_on_more():

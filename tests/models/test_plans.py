@@ -113,6 +113,22 @@ def test_outcomes(changed, target, outcome, words):
     assert (found.method is not None) == (outcome == "lengthened")
 
 
+@pytest.mark.parametrize(
+    ("config", "where"),
+    [
+        ({"model_type": "llava"}, "text_config.rope_parameters"),
+        ({"model_type": "llava", "text_config": {}}, "text_config.rope_parameters"),
+        ({"model_type": "gemma3"}, "text_config.rope_scaling"),
+        ({"model_type": "qwen2_5_omni", "thinker_config": {}}, "thinker_config.text_config.rope_parameters"),
+        ({"model_type": "qwen2_vl"}, "rope_parameters"),
+    ],
+)
+def test_of_a_model_of_several_parts_the_block_is_written_where_its_class_reads_it(config, where):
+    found, _ = plan(config, 600_000)
+    assert found.configuration.where == where
+    assert found.configuration.length_key == f"{where.rpartition('.')[0]}.max_position_embeddings".lstrip(".")
+
+
 def test_a_window_needs_nothing():
     found, _ = plan({**SMALL, "model_type": "mistral", "sliding_window": 32}, 4096)
     assert found.outcome == "nothing-needed"

@@ -88,10 +88,10 @@ def list_generations(config: Mapping[str, Any], part: Sequence[str], *, newest_f
 
 
 def _open(whole: dict[str, Any], part: Sequence[str]) -> dict[str, Any]:
-    """Copy the objects on the way to a part, so that what was given stays as it is; return the part."""
+    """Copy the objects on the way to a part, or make them, so that what was given stays as it is; return the part."""
     keys = whole
     for name in part:
-        keys[name] = dict(keys[name])
+        keys[name] = dict(keys.get(name) or {})
         keys = keys[name]
     return keys
 

@@ -24,6 +24,7 @@ from pe_spectra.models.stated.statement import (
     DEFAULT_BASE,
     FULL,
     MAIN,
+    NEWEST,
     NO_BLOCK,
     SLIDING,
     TRANSFORMERS,
@@ -175,7 +176,7 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
     if base is None and local is None and not has_scaling and not by_type:
         return {}
     block = _read_block(scaling) if has_scaling else NO_BLOCK
-    if known.ignores_flat:
+    if known.ignores_flat and keys.release == NEWEST:  # releases before 5 have no blocks by type of layer
         block = _drop_type(block, scaling, known)
     if by_type:
         full = by_type.get(FULL)

@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.comparison.divergence import BREAKS
+from pe_spectra.models.comparison.divergence import BREAKS, Diff
 from pe_spectra.models.comparison.rotations import compare_rotations
+from pe_spectra.models.comparison.scheme_diff import add_beside
 from pe_spectra.models.dumps.dumped_arrays import read_inverse_frequencies
+from pe_spectra.models.stated.configuration import read_configuration
 from tests.models.rotations import LENGTH, LLAMA, compare, make_rotation, told
 
 FULL = make_rotation("linear", 1e6, name="full_attention", factor=8.0)
@@ -77,3 +79,33 @@ def test_differences_come_in_their_order():
     diff = compare(replace(LLAMA, dtype="float32"), other)
     whats = [one.what for one in diff.differences]
     assert whats == ["base", "scaling", "layout", "attention_scaling", "offset", "dtype"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({}, {"sliding_window": None}, [("window", 4096, None, ("all",))]),
+        ({"sliding_window": None}, {"sliding_window": 64}, [("window", None, 64, ("all",))]),
+        ({}, {"layer_types": ["sliding_attention"], "num_hidden_layers": 1}, []),
+        (
+            {},
+            {"layer_types": ["full_attention"], "num_hidden_layers": 1},
+            [("window", 4096, None, ("full_attention",))],
+        ),
+        (
+            {"sliding_window": 64},
+            {"sliding_window": 64, "layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2},
+            [("window", 64, None, ("full_attention",))],
+        ),
+        (
+            {"layer_types": ["chunked_attention", "full_attention"], "num_hidden_layers": 2},
+            {"layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2},
+            [],
+        ),
+    ],
+)
+def test_windows_of_two_files_are_compared(one, other, expected):
+    sides = (read_configuration({"model_type": "mistral"} | keys, "config.json") for keys in (one, other))
+    found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
+    told = [(each.what, each.a, each.b, each.layers) for each in add_beside(found, *sides).differences]
+    assert told == expected

@@ -76,6 +76,24 @@ def test_a_window_counts_only_where_it_is_switched_on():
     }
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"num_hidden_layers": 8}, {"all": (True, None)}),  # layers slide from the 28th on
+        ({"num_hidden_layers": 32}, {"full_attention": (True, None), "sliding_attention": (True, 64)}),
+        ({"max_window_layers": 2}, {"full_attention": (True, None), "sliding_attention": (True, 64)}),
+        ({"max_window_layers": 0}, {"sliding_attention": (True, 64)}),
+        ({"max_window_layers": 0, "use_sliding_window": False}, {"all": (True, None)}),
+        ({"layer_types": ["sliding_attention"], "use_sliding_window": False}, {"sliding_attention": (True, None)}),
+    ],
+)
+def test_the_layers_that_slide_are_counted_from_max_window_layers(keys, expected):
+    """As transformers 5.24.0 was measured to have it, tests/reference/transformers/probe.py."""
+    config = {"model_type": "qwen2", "sliding_window": 64, "use_sliding_window": True}
+    assert windows(config | keys) == expected
+    assert windows({"model_type": "dots1"}) == {"all": (True, None)}
+
+
 def test_phases_and_turns_end_at_the_window():
     (layer,) = audit(change(model_type="mistral", sliding_window=1024), served=1 << 20).layers
     assert layer.unseen == ()

@@ -9,6 +9,9 @@ from pe_spectra.models.stated.loading import VALUE_REFUSED
 THETA = {"rope_theta": 5e5}
 LINEAR = {"rope_scaling": {"type": "linear", "factor": 2.0}}
 MROPE = {"rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}}
+#: A part whose layers slide where two keys say so together, and these.
+QWEN2 = {"text_config": {"model_type": "qwen2", "num_hidden_layers": 8}}
+SWITCHED = {"use_sliding_window": True, "max_window_layers": 4}
 
 
 def read(model, **keys):
@@ -41,6 +44,8 @@ def read(model, **keys):
         ("qwen2_vl", THETA | {"head_dim": 64}, {"head_dim": "error"}),
         ("clip", THETA | {"max_position_embeddings": 512}, {"max_position_embeddings": "warning"}),
         ("qwen2_5_omni", {"thinker_config": THETA}, {"thinker_config.rope_theta": "error"}),
+        ("llava", QWEN2 | THETA | SWITCHED, {"rope_theta": "error", "use_sliding_window": "error"}),
+        ("llava", QWEN2 | {"max_window_layers": 4}, {}),
     ],
 )
 def test_what_is_not_passed_on_is_reported(model, keys, unread):
@@ -82,6 +87,13 @@ def test_the_message_names_the_place_where_the_key_belongs():
         "thinker_config.rope_theta is not passed on to thinker_config.text_config by the class of "
         "qwen3_omni_moe_thinker in transformers 5, and changes nothing there; move it into thinker_config.text_config"
     )
+
+
+def test_keys_that_count_only_together_are_reported_together():
+    found, _ = read("llava", **QWEN2, **SWITCHED)
+    (message,) = [one.message for one in found.findings if one.code == KEY_NOT_READ.code]
+    assert message.startswith("use_sliding_window and max_window_layers are not passed on to text_config by")
+    assert message.endswith(", and change nothing there; move them into text_config")
 
 
 @pytest.mark.parametrize("kind", ["yarn", "llama3", "longrope", "linear"])

@@ -37,6 +37,7 @@ PARTS = (
     "rows",
     "dtype",
     "layer_types",
+    "window",
     "other_schemes",
     "errors",
 )

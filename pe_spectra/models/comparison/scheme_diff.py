@@ -125,7 +125,7 @@ def list_untold(configuration: Configuration) -> tuple[str, ...]:
 
 
 def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
-    """Add to a comparison of rotations what two files state of positions beside them.
+    """Add to a comparison of rotations what two files state of their windows, and of positions beside them.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> keys = {"model_type": "clip", "text_config": {}}
@@ -137,7 +137,10 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     """
     beside = compare_beside(a, b, turned=False)
     names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
-    more = [Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)]
+    more = list(_compare_windows(a, b))
+    more += [
+        Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)
+    ]
     said = ((letter, why) for letter, one in (("A", a), ("B", b)) for why in list_untold(one))
     unknown = [Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {why}") for letter, why in said]
     return replace(
@@ -175,6 +178,18 @@ def _list_errors(configuration: Configuration) -> Iterator[tuple[str, str]]:
         for found in part.findings:
             if found.level == "error":
                 yield found.message.replace(f"{part.where}.", "") if part.where else found.message, found.code
+
+
+def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]:
+    """Compare how many positions layers see at once; a side with one type of layer is compared with each type."""
+    ours, theirs = ({layer.name: layer.window for layer in one.layers} for one in (a, b))
+    is_each = min(len(ours), len(theirs)) > 1
+    for name in {**ours, **theirs} if is_each else max((ours, theirs), key=lambda one: (len(one), "all" not in one)):
+        seen = [next(iter(one.values())) if len(one) == 1 else one.get(name, 0) for one in (ours, theirs)]
+        if seen[0] != seen[1] and 0 not in seen:  # types that one side lacks are differences of their own
+            said = ["all" if one is None else f"{one:,}" for one in seen]
+            effect = f"a layer sees {said[0]} positions at once in A and {said[1]} in B"
+            yield Difference(what="window", a=seen[0], b=seen[1], effect=effect, layers=(name,))
 
 
 def _list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:

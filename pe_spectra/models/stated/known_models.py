@@ -69,7 +69,8 @@ class KnownModel(NamedTuple):
     last_full: bool = False  #: the last layer is one of full attention whatever the pattern is
     needs_window: bool = False  #: layers that slide are refused where the file has no sliding_window
     window: int | None = None  #: longest lag + 1 of sliding layers; of all layers where these are alike
-    switched: bool = False  #: the window applies only with use_sliding_window true, from max_window_layers on
+    switched: bool = False  #: the window applies only with use_sliding_window true
+    window_from: int | None = None  #: layers before this one do not slide, unless max_window_layers says another
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
     nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
     scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none

@@ -16,6 +16,7 @@ from pe_spectra.models.stated.known_models import KnownModel, choose_table, find
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement
 from pe_spectra.vocabulary import Level
+from pe_spectra.wording import join
 
 
 def keep_passed(keys: Keys, model: str) -> Keys:
@@ -83,15 +84,35 @@ def report_unpassed(
                 f"refuses the file; move it into {target}"
             )
             level.report(VALUE_REFUSED, message, key=f"{level.where}{key}", model=model)
-        if unread and _compare(part, unread, found, read):  # of most files none changes anything
-            for key, value in unread.items():
-                rank = _compare(part, {key: value}, found, read)
-                if rank is not None:
-                    message = (
-                        f"{level.where}{key} is not passed on to {target} by the class of {model} in {level.reader}, "
-                        f"and changes nothing there; move it into {target}"
-                    )
-                    level.report(KEY_NOT_READ, message, level=rank, key=f"{level.where}{key}", model=model)
+        for rank, names in _find_counting(unread, lambda more: _compare(part, more, found, read)):
+            told = join([f"{level.where}{name}" for name in names])
+            verb, ending, them = ("is", "s", "it") if len(names) == 1 else ("are", "", "them")
+            message = (
+                f"{told} {verb} not passed on to {target} by the class of {model} in {level.reader}, "
+                f"and change{ending} nothing there; move {them} into {target}"
+            )
+            level.report(KEY_NOT_READ, message, level=rank, key=f"{level.where}{names[0]}", model=model)
+
+
+def _find_counting(
+    unread: Mapping[str, Any], weigh: Callable[[Mapping[str, Any]], Level | None]
+) -> Iterator[tuple[Level, list[str]]]:
+    """Each smallest set of keys that changes something, and how grave it is; a switch may count with another alone.
+
+    >>> def weigh(keys: Mapping[str, Any]) -> Level | None:
+    ...     return "error" if "base" in keys else "warning" if {"switch", "from_layer"} <= keys.keys() else None
+    >>> list(_find_counting({"switch": True, "other": 1, "base": 2, "from_layer": 3}, weigh))
+    [('error', ['base']), ('warning', ['switch', 'from_layer'])]
+    """
+    left = dict(unread)
+    while left and (rank := weigh(left)) is not None:  # of most files none changes anything
+        smallest = left
+        for key in reversed(left):
+            fewer = {name: value for name, value in smallest.items() if name != key}
+            if fewer and (found := weigh(fewer)) is not None:
+                smallest, rank = fewer, found
+        yield rank, list(smallest)
+        left = {key: value for key, value in left.items() if key not in smallest}
 
 
 def _is_refused(level: Keys, model: str, block: object) -> bool:

@@ -23,6 +23,7 @@ from pe_spectra.models.stated.statement import (
     FULL,
     LAYOUTS,
     MAIN,
+    SLIDING,
     UNTURNED,
     WITH_WINDOW,
     LayerStatement,
@@ -175,6 +176,10 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     if stated := keys.find_texts("layer_types"):
         return stated
     count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
+    if known.window_from is not None and not _is_switched_off(keys, known):
+        asked = keys.find_integer("max_window_layers", least=0)
+        first = known.window_from if asked is None else asked
+        return tuple(SLIDING if i >= first else FULL for i in range(count)) if first < count else ("all",) * count
     pattern = known.layers
     period = keys.find_integer(known.period_key) if known.period_key else None
     if period is not None and FULL in pattern:
@@ -202,12 +207,17 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
         return None
     if name == CHUNKED:
         return keys.find_integer("attention_chunk_size") or known.window
-    if name == "all" and known.switched and not keys.find_truth("use_sliding_window"):
+    if _is_switched_off(keys, known) or (name == "all" and known.window_from is not None):
         return None
     stated = ("sliding_window", "local_attention", "attention_window_size")
     if any(key in keys.found for key in stated):  # null is "no window"
         return keys.find_integer(*stated)
     return known.window
+
+
+def _is_switched_off(keys: Keys, known: KnownModel) -> bool:
+    """Whether no layer slides, since use_sliding_window is not true."""
+    return known.switched and not keys.find_truth("use_sliding_window")
 
 
 def _choose_default(known: KnownModel, name: str) -> float:

@@ -438,7 +438,16 @@ def measure_layers(probe):
             found["window"] = window
         if "window" in found:
             break
-    return found
+    return found | find_first_sliding(probe)
+
+
+def find_first_sliding(probe):
+    """The first layer that slides where no types are stated, for classes that count layers by max_window_layers."""
+    for first in (2, 3):
+        keys = {"use_sliding_window": True, "num_hidden_layers": 6, "max_window_layers": first}
+        if list(ask(probe.make(keys), "layer_types") or ()) != [FULL] * first + [SLIDING] * (6 - first):
+            return {}
+    return {"window_from": probe.make({"use_sliding_window": True}).max_window_layers}
 
 
 def measure_blocks(probe, base):
@@ -676,7 +685,7 @@ def simplify_layers(raw):
 #: What is taken over as it was measured, and what it is for a class with nothing of its own.
 SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
 SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
-SAME += ("window", "switched", "unturned", "nope_every", "only_if", "length", "original", "by_type")
+SAME += ("window", "switched", "window_from", "unturned", "nope_every", "only_if", "length", "original", "by_type")
 SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis", "axis_step")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
 SAME += ("refuses_type", "shared", "needs_block")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import HEADS, WIDTHS, Keys
+from pe_spectra.models.stated.keys import HEAD_WIDTH, HEADS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
@@ -295,3 +295,20 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
             yield f"{where}{key}", "is null"
     if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
         yield "head_dim", f"is null under {kind} scaling"
+
+
+def report_odd(keys: Keys, width_key: str, width: int) -> None:
+    """Report a head of an odd width that is turned as a whole: one channel more has a frequency, and attention fails.
+
+    >>> keys = Keys({}, "config.json")
+    >>> report_odd(keys, "head_dim", 65)
+    >>> [one.code for one in keys.findings]
+    ['head-width']
+    """
+    if any(one.code in (VALUE_REFUSED.code, HEAD_WIDTH.code) for one in keys.findings):
+        return
+    message = (
+        f"{width_key} is odd, {width}: the frequencies turn {width + 1} channels, so attention fails when the model "
+        "runs; state a width and heads that give an even one"
+    )
+    keys.report(HEAD_WIDTH, message, width=width)

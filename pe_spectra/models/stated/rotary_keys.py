@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import BASES, HEAD_WIDTH, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import VALUE_REFUSED, report_refused, report_unshared
+from pe_spectra.models.stated.loading import report_odd, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
@@ -101,7 +101,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
     if known.share > 1 and share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
     if known.is_known and " / " in width_key and one.turns and int(width * share) == width and width % 2:
-        _report_odd(keys, width_key, width)
+        report_odd(keys, width_key, width)
     return LayerStatement(
         name=one.name,
         head_dim=width,
@@ -129,17 +129,6 @@ def _read_whole(keys: Keys, known: KnownModel, name: str) -> int | None:
     """The width of the head that proportional takes a share of, where other scalings go by another."""
     *named, usual = known.proportional.get(name, (None,))
     return (keys.find_integer(*named) if named else None) or usual
-
-
-def _report_odd(keys: Keys, width_key: str, width: int) -> None:
-    """A head of an odd width that is turned as a whole: one channel more has a frequency, and attention fails."""
-    if any(one.code in (VALUE_REFUSED.code, HEAD_WIDTH.code) for one in keys.findings):
-        return
-    message = (
-        f"{width_key} is odd, {width}: the frequencies turn {width + 1} channels, so attention fails when the model "
-        "runs; state a width and heads that give an even one"
-    )
-    keys.report(HEAD_WIDTH, message, width=width)
 
 
 def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
@@ -176,7 +165,7 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     if stated := keys.find_texts("layer_types"):
         return stated
     count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
-    if known.window_from is not None and not _is_switched_off(keys, known):
+    if known.window_from is not None and (keys.find_truth("use_sliding_window") or not known.switched):
         asked = keys.find_integer("max_window_layers", least=0)
         first = known.window_from if asked is None else asked
         return tuple(SLIDING if i >= first else FULL for i in range(count)) if first < count else ("all",) * count
@@ -207,17 +196,13 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
         return None
     if name == CHUNKED:
         return keys.find_integer("attention_chunk_size") or known.window
-    if _is_switched_off(keys, known) or (name == "all" and known.window_from is not None):
+    is_off = known.switched and not keys.find_truth("use_sliding_window")
+    if is_off or (name == "all" and known.window_from is not None):
         return None
     stated = ("sliding_window", "local_attention", "attention_window_size")
     if any(key in keys.found for key in stated):  # null is "no window"
         return keys.find_integer(*stated)
     return known.window
-
-
-def _is_switched_off(keys: Keys, known: KnownModel) -> bool:
-    """Whether no layer slides, since use_sliding_window is not true."""
-    return known.switched and not keys.find_truth("use_sliding_window")
 
 
 def _choose_default(known: KnownModel, name: str) -> float:

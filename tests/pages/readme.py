@@ -71,15 +71,15 @@ def open_terminal() -> Iterator[tuple[int, list[bytes]]]:
         os.close(leader)
 
 
-def run_on_terminal(command: str) -> str:
-    """Run a command on a terminal, in a process of its own; return what stdout shows."""
+def run_on_terminal(command: str, folder: Path = ROOT) -> str:
+    """Run a command in a folder on a terminal, in a process of its own; return what stdout shows."""
     with open_terminal() as (follower, shown):
         code = subprocess.call(
             [sys.executable, "-m", "pe_spectra", *command.split()[1:]],
             stdin=subprocess.DEVNULL,
             stdout=follower,
             stderr=subprocess.DEVNULL,
-            cwd=ROOT,
+            cwd=folder,
             env=os.environ | VARIABLES,
         )
         os.close(follower)

@@ -107,7 +107,7 @@ def answer_differences(
             b=b,
             diff=diff,
         ),
-        verdict=_judge(diff, equal),
+        verdict=judge_rotations(diff, equal),
         table=columns,
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
@@ -120,7 +120,16 @@ def answer_differences(
 # --------------------------------------------------------------------- verdicts
 
 
-def _judge(diff: Diff, equal: str) -> Verdict:
+def judge_rotations(diff: Diff, equal: str = "") -> Verdict:
+    """Say in a sentence what a comparison of rotations comes to: the likely cause first, and from where on it breaks.
+
+    Parameters
+    ----------
+    equal : how it is known that all numbers of both sides are equal; empty where it is not.
+
+    >>> judge_rotations(Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1), "one file").text
+    'The same: one file.'
+    """
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:

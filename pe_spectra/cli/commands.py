@@ -138,6 +138,28 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra diff --all-stacks config.json",
         ),
     ),
+    "freeze": Declaration(
+        summary="Freeze what configurations, dumps, tables or SPECs give, for check to hold against what is there later.",
+        module="freezing",
+        takes="items output:frozen accept reason",
+        data="format json full",
+        examples=(
+            "pe-spectra freeze config.json --output ref.json",
+            "pe-spectra freeze models/ --output ref.json",
+            "pe-spectra freeze config.json --output ref.json --accept base-below-bound --reason 'as published'",
+        ),
+        repeats=False,
+    ),
+    "check": Declaration(
+        summary="Is all as it was frozen? What changed, its likely cause, and from which position on it matters.",
+        module="freezing",
+        takes="items against tolerance accept reason update",
+        examples=(
+            "pe-spectra check config.json --against ref.json",
+            "pe-spectra check models/ --against ref.json --update",
+        ),
+        repeats=False,
+    ),
     "stacks": Declaration(
         summary="Every implementation that --stack takes, with its releases: version, date, how it is known.",
         module="listings",

@@ -83,6 +83,12 @@ OPTIONS: Mapping[str, Option] = {
         "config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables",
         several=True,
     ),
+    "items": Option(
+        "items",
+        "WHAT...",
+        "config.json, params.json, GGUF, a folder of models; inv_freq or cos and sin; tables; SPECs",
+        several=True,
+    ),
     "d": Option("--d", "N", "width of the encoding, 2 to 1048576", usual="256"),
     "d:several": Option("--d", "N...", "widths, each 2 to 1048576", several=True, usual="256"),
     "d:head": Option(
@@ -230,6 +236,19 @@ OPTIONS: Mapping[str, Option] = {
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     "strict": Option("--strict", "", "with --check, what a side does not say fails too"),
+    # of what is frozen
+    "output:frozen": Option("--output", "FILE.json", "the frozen file"),
+    "against": Option("--against", "FILE.json", "the frozen file"),
+    "tolerance": Option(
+        "--tolerance",
+        "X",
+        "largest relative difference of two numbers that count as equal, 0 to 1",
+        RealRange(minimum=0, maximum=1),
+        usual="2**-50",
+    ),
+    "accept": Option("--accept", "CODE...", "findings that are accepted, with --reason", several=True),
+    "reason": Option("--reason", "TEXT", "why they are accepted, which every later answer shows"),
+    "update": Option("--update", "", "write FILE.json anew, showing first what changed"),
     # of an experiment
     "tasks": Option(
         "--tasks",

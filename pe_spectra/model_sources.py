@@ -167,9 +167,7 @@ def _read_arrays(found: ModelFile) -> Side:
         raise FileError(found.shown, str(error)) from error
     # against a table, as of a model that was trained on from sines, a cache is one too
     kept = table if dump.kind == "cache" else None
-    return Side(
-        shown=found.shown, dump=dump, table=kept, arrays=arrays, dtype=first.dtype, notes=(*notes, *dump.notes)
-    )
+    return Side(shown=found.shown, dump=dump, table=kept, arrays=arrays, dtype=first.dtype, notes=(*notes, *dump.notes))
 
 
 def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:

@@ -127,8 +127,11 @@ def judge_rotations(diff: Diff, equal: str = "") -> Verdict:
     ----------
     equal : how it is known that all numbers of both sides are equal; empty where it is not.
 
-    >>> judge_rotations(Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1), "one file").text
-    'The same: one file.'
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> judge_rotations(compare_rotations([a], [b], length=10)).code
+    'breaks'
     """
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]

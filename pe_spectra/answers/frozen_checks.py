@@ -8,8 +8,10 @@ from pe_spectra._version import __version__
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.answers.differences import judge_rotations
 from pe_spectra.faces import Cell
+from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.frozen.changes import Change, Comparison
-from pe_spectra.frozen.entries import Entry, FrozenFinding
+from pe_spectra.frozen.entries import WHOLE, Entry, FrozenFinding
+from pe_spectra.frozen.frozen_file import FrozenFile
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS
@@ -18,10 +20,17 @@ from pe_spectra.wording import count, join
 VERDICTS = Verdicts({"frozen": "ok", "as-frozen": "ok", "changed": "warning", "breaks": "error"})
 #: What became of an entry.
 STATES = SAME, CHANGED, MISSING, ADDED = ("as-frozen", "changed", "missing", "added")
-_ACCEPTED: Mapping[str, object] = {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}
 _RARE = ("first_position", "layers")
 #: The columns of what changed; the last are shown on a terminal where they say anything.
 _COLUMNS = ("entry", "what", "frozen", "now", "effect", *_RARE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceptance(Result):
+    """Findings that may be there, and why."""
+
+    code: str = quantity("Code of the findings.", pattern=CODE_PATTERN)
+    reason: str = quantity("The reason that was given.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +51,7 @@ class FreezeBody(Body):
     kind = "freeze"
     draws = False
     output: str = quantity("The frozen file.", asked=True)
-    accepted: Mapping[str, str] = quantity(
-        "Codes of findings that are accepted, each with the reason.", schema=_ACCEPTED, asked=True
-    )
+    accepted: tuple[Acceptance, ...] = quantity("Findings that are accepted, by code.")
     rows: tuple[FrozenRow, ...] = quantity("One for each entry, by name.", least=1)
 
 
@@ -52,7 +59,7 @@ class FreezeBody(Body):
 class CheckedEntry(Result):
     """One entry of a frozen file, held against what is there now."""
 
-    name: str = quantity("Its name.")
+    name: str = quantity("Its name in the file.")
     state: str = quantity(
         "As it was frozen, changed, no longer there, or there now and not frozen.", words=STATES, default=SAME
     )
@@ -75,9 +82,7 @@ class CheckBody(Body):
     )
     updated: bool = quantity("Whether the file was written anew.", asked=True)
     frozen_by: str = quantity("Version of the program that froze it.")
-    accepted: Mapping[str, str] = quantity(
-        "Codes of findings that are accepted, each with the reason.", schema=_ACCEPTED, asked=True
-    )
+    accepted: tuple[Acceptance, ...] = quantity("Findings that are accepted, by code.")
     rows: tuple[CheckedEntry, ...] = quantity("One for each entry, by name.", least=1)
 
 
@@ -103,7 +108,7 @@ def answer_frozen(entries: Mapping[str, Entry], *, output: str, accepted: Mappin
         if code not in accepted
     ]
     return Answer(
-        body=FreezeBody(output=output, accepted=accepted, rows=rows),
+        body=FreezeBody(output=output, accepted=_list_acceptances(accepted), rows=rows),
         verdict=VERDICTS.say("frozen", f"Frozen: {count(len(rows), 'entry', 'entries')} in {output}."),
         results=rows,
         facts=_list_accepted(accepted),
@@ -125,6 +130,10 @@ def _describe(name: str, entry: Entry) -> FrozenRow:
         frequencies=own + sum(len(one) for one in rotations if one is not None),
         findings=tuple(dict.fromkeys(one.code for one in entry.findings if RANKS.get(one.level, 0) > RANKS["note"])),
     )
+
+
+def _list_acceptances(accepted: Mapping[str, str]) -> tuple[Acceptance, ...]:
+    return tuple(Acceptance(code=code, reason=reason) for code, reason in sorted(accepted.items()))
 
 
 def _list_accepted(accepted: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -155,52 +164,59 @@ def describe_entry(name: str, found: Comparison, accepted: Mapping[str, str]) ->
 
 def _say(found: Comparison, new: Sequence[FrozenFinding]) -> str:
     """What changed, the likely cause first, without a full stop."""
-    if found.diff is not None and found.diff.agree is False:
+    told = [one.what for one in found.diff.differences] if found.diff is not None else []
+    if told and found.diff is not None:
         said = judge_rotations(found.diff).text.removesuffix(".")
-        others = [one.what for one in found.changes if one.what not in {each.what for each in found.diff.differences}]
-        return f"{said}; also {join([*dict.fromkeys(others)])}" if others else said
-    if found.changes:
-        first, *others = found.changes
-        begin = first.effect if not first.layers or first.layers == ("all",) else f"{first.layers[0]}: {first.effect}"
-        return f"{begin}; also {join([*dict.fromkeys(one.what for one in others)])}" if others else begin
-    codes = [*dict.fromkeys(one.code for one in new)]
-    return f"new finding{'s' if len(codes) > 1 else ''} {join(codes)}: {new[0].message}".rstrip(".")
+    elif found.changes:
+        first = found.changes[0]
+        where = "" if first.layers in ((), ("all",), (WHOLE,)) else f"{join(list(first.layers), 3)}: "
+        said, told = f"{where}{first.effect}", [first.what]
+    else:
+        codes = [*dict.fromkeys(one.code for one in new)]
+        return f"new finding{'s' if len(codes) > 1 else ''} {join(codes)}: {new[0].message}".removesuffix(".")
+    others = [one.what for one in found.changes if one.what not in told]
+    return f"{said}; also {join([*dict.fromkeys(others)])}" if others else said
 
 
 def answer_check(
-    rows: Sequence[CheckedEntry],
-    *,
-    against: str,
-    tolerance: float,
-    accepted: Mapping[str, str],
-    frozen_by: str = __version__,
-    updated: bool = False,
+    rows: Sequence[CheckedEntry], frozen: FrozenFile, *, against: str, tolerance: float, updated: bool = False
 ) -> Answer:
     """Turn what became of the entries of a frozen file into an answer; a check that is not an update may fail.
 
+    Parameters
+    ----------
+    rows : one for each entry, by name. frozen : the file, with all that is accepted. against : its name.
+
     >>> rows = [CheckedEntry(name="a.json"), CheckedEntry(name="b.json", state=MISSING)]
-    >>> answer_check(rows, against="ref.json", tolerance=0.0, accepted={}).verdict.text
+    >>> answer_check(rows, FrozenFile(entries={}), against="ref.json", tolerance=0.0).verdict.text
     'Not as frozen: b.json is no longer there.'
     """
-    body = CheckBody(
-        against=against,
-        tolerance=tolerance,
-        updated=updated,
-        frozen_by=frozen_by,
-        accepted=accepted,
-        rows=tuple(rows),
-    )
     columns = _list_changes(rows)
     return Answer(
-        body=body,
+        body=CheckBody(
+            against=against,
+            tolerance=tolerance,
+            updated=updated,
+            frozen_by=frozen.version,
+            accepted=_list_acceptances(frozen.accepted),
+            rows=tuple(rows),
+        ),
         verdict=_judge(rows, against),
         table=columns,
-        facts=[*([("frozen by", frozen_by)] if frozen_by != __version__ else []), *_list_accepted(accepted)],
-        notes=tuple(_list_notes(rows, against, accepted, frozen_by)),
+        facts=[*_list_facts(rows, against, frozen.version), *_list_accepted(frozen.accepted)],
+        notes=tuple(_list_notes(rows, against, frozen)),
         shown=[name for name in _COLUMNS if name not in _RARE or any(columns[name])],
         narrow=("entry", "effect"),
-        failed=[] if updated else [text for row in rows for text in _list_failures(row, accepted)],
+        failed=[] if updated else [text for row in rows for text in _list_failures(row, frozen.accepted)],
     )
+
+
+def _list_facts(rows: Sequence[CheckedEntry], against: str, frozen_by: str) -> Iterator[tuple[str, str]]:
+    if any(row.changes for row in rows):
+        yield "A", f"as {against} has it"
+        yield "B", "as it is now"
+    if frozen_by != __version__:
+        yield "frozen by", frozen_by
 
 
 def _judge(rows: Sequence[CheckedEntry], against: str) -> Verdict:
@@ -212,7 +228,11 @@ def _judge(rows: Sequence[CheckedEntry], against: str) -> Verdict:
     first = next((row for row in wrong if _find_first(row) is not None), wrong[0])
     said = "is no longer there" if first.state == MISSING else first.text
     more = len(wrong) - 1
-    others = f"; {count(more, 'other entry', 'other entries')} of {len(rows)} {'is' if more == 1 else 'are'} not" if more else ""
+    others = (
+        f"; {count(more, 'other entry', 'other entries')} of {len(rows)} {'is' if more == 1 else 'are'} not"
+        if more
+        else ""
+    )
     text = f"Not as frozen: {first.name}{' ' if first.state == MISSING else ': '}{said}{others}."
     return VERDICTS.say("changed" if _find_first(first) is None else "breaks", text)
 
@@ -233,30 +253,31 @@ def _list_failures(row: CheckedEntry, accepted: Mapping[str, str]) -> Iterator[s
 
 
 def _list_changes(rows: Sequence[CheckedEntry]) -> Mapping[str, Sequence[Cell]]:
-    """One row for each change and each new finding."""
-    found: list[tuple[Cell, ...]] = []
-    for row in rows:
-        for one in row.changes:
-            found.append((row.name, one.what, one.frozen, one.now, one.effect, one.first_position, ", ".join(one.layers)))
-        for new in row.new:
-            found.append((row.name, "findings", None, new.code, new.message, None, new.layers or ""))
-        if row.state == MISSING:
-            found.append((row.name, "entry", "there", None, "no longer there", None, ""))
-    return {name: [one[place] for one in found] for place, name in enumerate(_COLUMNS)}
+    """One row for each change, each new finding, and each entry that is no longer there."""
+    found = [cells for row in rows for cells in _list_cells(row)]
+    return {name: [cells[place] for cells in found] for place, name in enumerate(_COLUMNS)}
 
 
-def _list_notes(
-    rows: Sequence[CheckedEntry], against: str, accepted: Mapping[str, str], frozen_by: str
-) -> Iterator[str]:
+def _list_cells(row: CheckedEntry) -> Iterator[tuple[Cell, ...]]:
+    for one in row.changes:
+        yield row.name, one.what, one.frozen, one.now, one.effect, one.first_position, ", ".join(one.layers)
+    for new in row.new:
+        yield row.name, "findings", None, new.code, new.message, None, new.layers or ""
+    if row.state == MISSING:
+        yield row.name, "entry", "there", None, "no longer there", None, ""
+
+
+def _list_notes(rows: Sequence[CheckedEntry], against: str, frozen: FrozenFile) -> Iterator[str]:
     """Say what is told without failing a check."""
     added = [row.name for row in rows if row.state == ADDED]
     if added:
-        yield f"not in {against}, and so not checked: {join(added, 6)}; --update adds {'it' if len(added) == 1 else 'them'}"
+        them = "it" if len(added) == 1 else "them"
+        yield f"not in {against}, and so not checked: {join(added, 6)}; --update adds {them}"
     for row in rows:
-        for code in dict.fromkeys(one.code for one in row.new if one.code in accepted):
-            yield f"{row.name}: new finding {code} is accepted: {accepted[code]}"
+        for code in dict.fromkeys(one.code for one in row.new if one.code in frozen.accepted):
+            yield f"{row.name}: new finding {code} is accepted: {frozen.accepted[code]}"
         for code in dict.fromkeys(one.code for one in row.gone):
             yield f"{row.name}: finding {code} is gone; --update leaves it out"
     unknown = dict.fromkeys(key for row in rows for key in row.unknown)
     if unknown:
-        yield f"{frozen_by}, which froze it, did not know {join([*unknown])}: not compared; --update adds it"
+        yield f"{frozen.version}, which froze it, did not know {join([*unknown])}: not compared; --update adds it"

@@ -139,7 +139,7 @@ COMMANDS: Mapping[str, Declaration] = {
         ),
     ),
     "freeze": Declaration(
-        summary="Freeze what configurations, dumps, tables or SPECs give, for check to hold against what is there later.",
+        summary="Freeze what configurations, dumps, tables or SPECs give, for check to look at later.",
         module="freezing",
         takes="items output:frozen accept reason",
         data="format json full",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,28 +60,24 @@ def check(
     names do not matter.
     """
     named = _name_items(items)
-    if against is None:
+    if not against:
         raise InputError("--against is missing", accepted="the file that freeze wrote")
     more = _read_accepted(accept, reason)
     from pe_spectra.answers.frozen_checks import answer_check
     from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen
     from pe_spectra.models.comparison.divergence import EXACT
 
-    frozen = read_frozen(Path(against), "--against")
-    named = _match_one(named, frozen)
-    allowed = EXACT if tolerance is None else tolerance
-    accepted = {**frozen.accepted, **more}
+    place, allowed = Path(against), EXACT if tolerance is None else tolerance
+    frozen = read_frozen(place, "--against")
+    frozen = replace(frozen, accepted={**frozen.accepted, **more})
     with run.progress("checking") as progress:
-        taken = _take_all(named, frozen.entries, progress)
+        taken = _take_all(_match_one(named, frozen), frozen.entries, progress)
         if taken.errors:
             return Outcome(messages=taken.errors, exit_code=2)
-        rows = _compare_all(taken, frozen, Path(against), allowed, accepted)
-    answer = answer_check(
-        rows, against=against, tolerance=allowed, accepted=accepted, frozen_by=frozen.version, updated=update
-    )
-    outcome = run.finish(answer)
-    data = _encode(FrozenFile(entries=taken.documents, accepted=accepted))
-    return _write(outcome, Path(against), data, quiet=run.quiet) if update else outcome
+        rows = _compare_all(taken, frozen, place, allowed)
+    outcome = run.finish(answer_check(rows, frozen, against=against, tolerance=allowed, updated=update))
+    data = _encode(FrozenFile(entries=taken.documents, accepted=frozen.accepted)) if update else b""
+    return _write(outcome, place, data, quiet=run.quiet) if update else outcome
 
 
 # --------------------------------------------------------------------- what is named
@@ -186,9 +183,7 @@ def _take(text: str, known: Any) -> Entry:
     return take_encoding(encoding, known)
 
 
-def _compare_all(
-    taken: _Taken, frozen: FrozenFile, place: Path, tolerance: float, accepted: Mapping[str, str]
-) -> list[CheckedEntry]:
+def _compare_all(taken: _Taken, frozen: FrozenFile, place: Path, tolerance: float) -> list[CheckedEntry]:
     """Hold every entry against the one of its name."""
     from pe_spectra.answers.frozen_checks import ADDED, MISSING, CheckedEntry, describe_entry
 
@@ -208,7 +203,8 @@ def _compare_all(
             except InputError as error:
                 raise FileError(place, str(error)) from error
             now = read_entry(taken.documents[name], name)
-            rows.append(describe_entry(name, compare_entries(before, now, frozen.entries[name], tolerance), accepted))
+            found = compare_entries(before, now, frozen.entries[name], tolerance)
+            rows.append(describe_entry(name, found, frozen.accepted))
     return rows
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pe_spectra import limits
 from pe_spectra.cli.declaring import Option
+from pe_spectra.cli.frozen_options import FROZEN
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.vocabulary import (
@@ -81,12 +82,6 @@ OPTIONS: Mapping[str, Option] = {
         "sides",
         "A [B]...",
         "config.json, params.json, GGUF, a folder, org/model; inv_freq or cos and sin; tables",
-        several=True,
-    ),
-    "items": Option(
-        "items",
-        "WHAT...",
-        "config.json, params.json, GGUF, a folder of models; inv_freq or cos and sin; tables; SPECs",
         several=True,
     ),
     "d": Option("--d", "N", "width of the encoding, 2 to 1048576", usual="256"),
@@ -236,19 +231,7 @@ OPTIONS: Mapping[str, Option] = {
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     "strict": Option("--strict", "", "with --check, what a side does not say fails too"),
-    # of what is frozen
-    "output:frozen": Option("--output", "FILE.json", "the frozen file"),
-    "against": Option("--against", "FILE.json", "the frozen file"),
-    "tolerance": Option(
-        "--tolerance",
-        "X",
-        "largest relative difference of two numbers that count as equal, 0 to 1",
-        RealRange(minimum=0, maximum=1),
-        usual="2**-50",
-    ),
-    "accept": Option("--accept", "CODE...", "findings that are accepted, with --reason", several=True),
-    "reason": Option("--reason", "TEXT", "why they are accepted, which every later answer shows"),
-    "update": Option("--update", "", "write FILE.json anew, showing first what changed"),
+    **FROZEN,
     # of an experiment
     "tasks": Option(
         "--tasks",

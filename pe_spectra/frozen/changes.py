@@ -30,8 +30,10 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "options": ("scaling", "rotary_dim"),
     "layers": ("layer_types",),
 }
-#: Members of a list that are shown.
-_SHOWN = 6
+#: Keys of an entry that hold many of a kind, by their names.
+_NAMED = ("layers", "schemes", "arrays")
+#: Members of a list that are shown, and characters of a digest.
+_SHOWN, _CHARACTERS = 6, 16
 _SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
 
 
@@ -101,9 +103,11 @@ def compare_entries(
     left = [one for one in found if not any(_tells(difference, one) for difference in told)]
     if numbers or told:  # how an array holds a rotation follows from its numbers
         left = [one for one in left if one.key != "dump"]
+    metrics = [one for one in left if one.place[0] == "metrics"]
+    left = [one for one in left if one.place[0] != "metrics"]
     before, after = ({(one.code, one.layers): one for one in side.findings} for side in (frozen, now))
     return Comparison(
-        changes=(*map(_take_difference, told), *numbers, *_gather(left, tolerance)),
+        changes=(*map(_take_difference, told), *numbers, *_gather(left, tolerance), *_gather_metrics(metrics, now)),
         diff=diff,
         new=tuple(one for key, one in after.items() if _rank(one) > _rank(before.get(key))),
         gone=tuple(one for key, one in before.items() if key not in after),
@@ -170,11 +174,30 @@ def _gather(found: Sequence[_Found], tolerance: float) -> Iterator[Change]:
     merged: dict[tuple[str, Cell, Cell, str], list[str]] = {}
     for one in found:
         frozen, now, effect = _say(one, tolerance)
-        what = ".".join(part for part in one.place[2:] if part != "rotation") or one.key
-        merged.setdefault((what, frozen, now, effect), []).append(one.place[1] if len(one.place) > 1 else "")
+        is_named = one.place[0] in _NAMED
+        inner = one.place[2:] if is_named else one.place
+        what = ".".join(part for part in inner if part != "rotation") or one.key
+        merged.setdefault((what, frozen, now, effect), []).append(one.place[1] if is_named else "")
     for (what, frozen, now, effect), names in merged.items():
         layers = tuple(dict.fromkeys(filter(None, names)))
         yield Change(what=what, layers=layers, frozen=frozen, now=now, effect=effect)
+
+
+def _gather_metrics(found: Sequence[_Found], now: Entry) -> Iterator[Change]:
+    """Make one change of all metrics, which follow from the numbers of a table, with the one that changed most."""
+    if not found:
+        return
+    most = max(found, key=lambda one: _measure(one.frozen, one.now))
+    shown = _show(most.frozen), _show(most.now)
+    said = ["nothing" if one is None else f"{one:.6g}" if isinstance(one, float) else one for one in shown]
+    many = f"{len(found)} of {count(len(now.metrics), 'metric')} changed"
+    effect = f"{many}, the most {most.place[1]}: {said[0]} in A and {said[1]} in B"
+    yield Change(what=f"metrics.{most.place[1]}", frozen=shown[0], now=shown[1], effect=effect)
+
+
+def _measure(a: Any, b: Any) -> float:
+    """How far two metrics are apart, relative to the larger."""
+    return abs(a - b) / (max(abs(a), abs(b)) or 1.0) if a is not None and b is not None else 1.0
 
 
 def _say(found: _Found, tolerance: float) -> tuple[Cell, Cell, str]:
@@ -215,7 +238,9 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
         other = b.get(name)
         if other is None or one.shape != other.shape or one.digest == other.digest:
             continue
-        off = [place for place, pair in enumerate(zip(one.stretches, other.stretches, strict=False)) if len({*pair}) > 1]
+        off = [
+            place for place, pair in enumerate(zip(one.stretches, other.stretches, strict=False)) if len({*pair}) > 1
+        ]
         first = off[0] * one.stretch if off and one.stretch == other.stretch else None
         effect = "its numbers are others"
         if first is not None:
@@ -224,7 +249,12 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
             stretches = f"{len(off)} of {count(len(one.stretches), 'stretch', 'stretches')} of rows"
             effect = f"its numbers are others in {stretches}, the first {where}"
         yield Change(
-            what="digest", layers=(name,), frozen=one.digest, now=other.digest, effect=effect, first_position=first
+            what="digest",
+            layers=(name,),
+            frozen=one.digest[:_CHARACTERS],
+            now=other.digest[:_CHARACTERS],
+            effect=effect,
+            first_position=first,
         )
 
 

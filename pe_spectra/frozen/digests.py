@@ -17,7 +17,7 @@ _STRETCHES, _CHARACTERS = 32, 8
 
 
 def digest_array(values: F64, dtype: str) -> FrozenArray:
-    """Take the digest of an array as float64, least byte first: the numbers count, not the type that they are stored in.
+    """Take the digest of an array as float64, least byte first: its numbers count, not how they are stored.
 
     Parameters
     ----------

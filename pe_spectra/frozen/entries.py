@@ -19,6 +19,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import FINDING_LEVELS
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
 _ELSEWHERE = ("path", "format", "length_key", "layers", "findings", "where", "part", "parts", "read_by", "list_ways")
@@ -67,8 +68,8 @@ class FrozenArray(Result):
 class FrozenFinding(Result):
     """A finding that was there; its sentence is for people, and not compared."""
 
-    level: str = quantity("Its level.")
-    code: str = quantity("Its code.")
+    level: str = quantity("How grave it was.", words=FINDING_LEVELS)
+    code: str = quantity("Code of its kind.")
     layers: str | None = quantity("The layers that it is about; null for the model.", default=None)
     message: str = quantity("What it said.", default="")
 
@@ -83,7 +84,9 @@ class Entry(Result):
     """
 
     format: str | None = quantity("Which keys its file has; null for arrays.", default=None, words=FORMATS)
-    schemes: Mapping[str, Mapping[str, Any]] = quantity("What each part states beside its layers, by its place.", **_OPEN)
+    schemes: Mapping[str, Mapping[str, Any]] = quantity(
+        "What each part states beside its layers, by its place.", **_OPEN
+    )
     layers: Mapping[str, FrozenLayer] = quantity("The types of layers of all parts, by their names.", **_OPEN)
     encoding: Mapping[str, Any] = quantity("Of a SPEC, or a table, the encoding.", **_OPEN)
     frequencies: F64 | None = quantity("Of a SPEC with frequencies.", unit="rad/position", default=None, minimum=0)
@@ -182,8 +185,8 @@ def read_entry(document: Any, where: str) -> Entry:
     """
     found: Entry = decode_record(Entry, document, where)
     names = [name for name in list_fields(Dump) if name not in _NOT_OF_DUMPS]
-    layers = {
-        name: replace(layer, dump=decode_fields(Dump, dict(layer.dump), f"{where}.layers.{name}.dump", names))
-        for name, layer in found.layers.items()
-    }
+    layers: dict[str, FrozenLayer] = {}
+    for name, layer in found.layers.items():
+        besides = document["layers"][name].get("dump", {})
+        layers[name] = replace(layer, dump=decode_fields(Dump, besides, f"{where}.layers.{name}.dump", names))
     return replace(found, layers=layers)

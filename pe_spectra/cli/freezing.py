@@ -22,14 +22,14 @@ _WHAT = "WHAT"
 
 
 def freeze(
-    run: Run, items: Sequence[str] | None, output: str | None, accept: Sequence[str] | None, reason: str | None
+    run: Run, items: Sequence[str] | None, frozen: str | None, accept: Sequence[str] | None, reason: str | None
 ) -> Outcome:
     """The file is JSON that people can read: frequencies, attention scaling, layout, axes, types, lengths,
     windows, an indexer's rotation, digests and metrics of tables, and findings. A file that is there and
     holds something else is not overwritten: check --update does that, and shows first what changed.
     """
     named = _name_items(items)
-    place = _read_place(output)
+    place = _read_place(frozen)
     accepted = _read_accepted(accept, reason)
     from pe_spectra.answers.frozen_checks import answer_frozen
     from pe_spectra.frozen.frozen_file import FrozenFile

@@ -15,7 +15,7 @@ FROZEN: Mapping[str, Option] = {
         "config.json, params.json, GGUF, a folder of models; inv_freq or cos and sin; tables; SPECs",
         several=True,
     ),
-    "output:frozen": Option("--output", "FILE.json", "the frozen file"),
+    "output:frozen": Option("frozen --output", "FILE.json", "the frozen file"),
     "against": Option("--against", "FILE.json", "the frozen file"),
     "tolerance": Option(
         "--tolerance",
@@ -24,7 +24,9 @@ FROZEN: Mapping[str, Option] = {
         RealRange(minimum=0, maximum=1),
         usual="2**-50",
     ),
-    "accept": Option("--accept", "CODE...", "findings that are accepted, with --reason", several=True),
+    "accept": Option(
+        "--accept", "CODE", "a finding that is accepted, with --reason; give --accept again for each", several=True
+    ),
     "reason": Option("--reason", "TEXT", "why they are accepted, which every later answer shows"),
     "update": Option("--update", "", "write FILE.json anew, showing first what changed"),
 }

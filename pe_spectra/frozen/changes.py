@@ -236,7 +236,13 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
     """Say of arrays of one name and shape whose numbers differ which rows are the first to."""
     for name, one in a.items():
         other = b.get(name)
-        if other is None or one.shape != other.shape or one.digest == other.digest:
+        if (
+            other is None
+            or one.shape != other.shape
+            or not one.digest
+            or not other.digest
+            or one.digest == other.digest
+        ):
             continue
         off = [
             place for place, pair in enumerate(zip(one.stretches, other.stretches, strict=False)) if len({*pair}) > 1

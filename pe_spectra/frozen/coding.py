@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from types import MappingProxyType, NoneType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.quantities import Result, find_hint, is_result, list_types
+from pe_spectra.quantities import Quantity, Result, find_hint, is_result, list_types
 
 _KINDS: Mapping[type, tuple[type, ...]] = {float: (float, int), int: (int,), str: (str,), bool: (bool,)}
 _NAMES = {float: "a number", int: "an integer", str: "a text", bool: "true or false"}
@@ -104,7 +104,12 @@ def decode_record(kind: type[Any], value: Any, where: str, names: Sequence[str] 
     >>> decode_record(Rotation, {"layout": "half"}, "all").layout
     'half'
     """
-    return kind(**decode_fields(kind, value, where, names))
+    found = decode_fields(kind, value, where, names)
+    needed = (one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING)
+    lacking = [name for name in needed if name not in found]
+    if lacking:
+        raise InputError(f"{where} lacks a key", lacking[0], f"a file with {', '.join(lacking)} is accepted")
+    return kind(**found)
 
 
 def decode_fields(kind: type[Any], value: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -116,7 +121,23 @@ def decode_fields(kind: type[Any], value: Any, where: str, names: Sequence[str] 
     """
     known = names or list(kind.quantities())
     hints = {name: find_hint(kind, name) for name in known}
-    return _decode_members(hints, _take(Mapping, value, where), where)
+    found = _decode_members(hints, _take(Mapping, value, where), where)
+    for name, declared in kind.quantities().items():
+        if found.get(name) is not None:
+            _check_declared(declared, found[name], f"{where}.{name}")
+    return found
+
+
+def _check_declared(declared: Quantity, value: Any, where: str) -> None:
+    """Refuse a word that is not in the closed list, or a number out of the range, that is declared."""
+    if declared.words and value not in declared.words:
+        raise InputError(f"{where} is no such word", str(value), f"of {', '.join(filter(None, declared.words))}")
+    least, above = declared.minimum, declared.above
+    for one in value if isinstance(value, tuple) else (value,):
+        is_number = isinstance(one, int | float)
+        if is_number and ((least is not None and one < least) or (above is not None and one <= above)):
+            accepted = f"{'above' if least is None else 'from'} {above if least is None else least:g} on is accepted"
+            raise InputError(f"{where} is out of range", str(one), accepted)
 
 
 def _decode_members(hints: Mapping[str, Any], value: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -133,12 +154,12 @@ def _decode_array(value: Any, where: str) -> F64:
     for place, pair in enumerate(pairs):
         try:
             exact, shown = pair
-            found[place] = float.fromhex(exact)
+            number = float.fromhex(exact)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{where}[{place}] is no number", str(pair), f"{_EXAMPLE} is accepted") from error
-        if shown != found[place]:
-            accepted = f"{found[place].item()!r} is what the first of the two is"
-            raise InputError(f"{where}[{place}] has two numbers that differ", str(pair), accepted)
+        if not isinstance(shown, float | int) or shown != number:
+            raise InputError(f"{where}[{place}] has two numbers that differ", str(pair), f"{number!r} is the first")
+        found[place] = number
     found.flags.writeable = False
     return found
 
@@ -155,7 +176,9 @@ def _decode_plain(hint: Any, value: Any, where: str) -> Any:
 
 def _take(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, kind):
-        raise InputError(f"{where} is no such value", str(value), f"{'a list' if kind is list else 'an object'} is")
+        raise InputError(
+            f"{where} is no such value", str(value), f"{'a list' if kind is list else 'an object'} is accepted"
+        )
     return value
 
 

@@ -59,9 +59,9 @@ class FrozenArray(Result):
 
     shape: tuple[int, ...] = quantity("Its axes.", minimum=0)
     dtype: str = quantity("The type that it is stored in.")
-    digest: str = quantity("SHA-256 of its numbers.")
-    stretch: int = quantity("Rows that each of the digests is of, the last of fewer.", minimum=1)
-    stretches: tuple[str, ...] = quantity("Digests of these rows, the first characters.")
+    digest: str | None = quantity("SHA-256 of its numbers; null where they are frozen themselves.", default=None)
+    stretch: int = quantity("Rows that each of the digests is of, the last of fewer.", default=1, minimum=1)
+    stretches: tuple[str, ...] = quantity("Digests of these rows, the first characters.", default=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,11 @@ def take_side(side: Side) -> Entry:
     dumps = side.kinds or ((side.dump,) if side.dump is not None else ())
     layers = {name: _take_dump(one) for dump in dumps for name, one in _list_caches(dump)}
     # the numbers of inverse frequencies are frozen themselves
-    digested = {} if dumps and all(one.kind == "frequencies" for one in dumps) else side.arrays
-    arrays = {name: digest_array(one.values, one.dtype) for name, one in digested.items()}
+    held = all(one.kind == "frequencies" for one in dumps)
+    arrays = {
+        name: FrozenArray(shape=one.values.shape, dtype=one.dtype) if held else digest_array(one.values, one.dtype)
+        for name, one in side.arrays.items()
+    }
     return Entry(layers=layers, arrays=arrays)
 
 

@@ -99,10 +99,10 @@ def read_frozen(path: Path, label: str) -> FrozenFile:
         if unknown:
             raise RefusedError(f"has the key {shorten(unknown[0])}, which is not known; accepted: {', '.join(_KEYS)}")
         version, accepted, entries = found.get("version"), found.get("accepted", {}), found.get("entries")
-        if not isinstance(version, str) or not isinstance(entries, dict) or not _are_texts(accepted):
-            raise RefusedError("lacks version, entries, or reasons of what is accepted; freeze writes them")
+        if not isinstance(version, str) or not isinstance(entries, dict) or not entries or not _are_texts(accepted):
+            raise RefusedError("lacks a version, entries, or reasons of what is accepted; freeze writes them")
     return FrozenFile(entries=entries, accepted=accepted, version=version)
 
 
 def _are_texts(accepted: Any) -> bool:
-    return isinstance(accepted, dict) and all(isinstance(one, str) for one in accepted.values())
+    return isinstance(accepted, dict) and all(isinstance(one, str) and one for one in accepted.values())

@@ -9,7 +9,7 @@ from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.answers.differences import judge_rotations
 from pe_spectra.faces import Cell
 from pe_spectra.findings import CODE_PATTERN
-from pe_spectra.frozen.changes import Change, Comparison
+from pe_spectra.frozen.changes import Change, EntryComparison
 from pe_spectra.frozen.entries import WHOLE, Entry, FrozenFinding
 from pe_spectra.frozen.frozen_file import FrozenFile
 from pe_spectra.quantities import Result, quantity
@@ -59,7 +59,8 @@ class FreezeBody(Body):
 class CheckedEntry(Result):
     """One entry of a frozen file, held against what is there now."""
 
-    name: str = quantity("Its name in the file.")
+    name: str = quantity("Its name in the frozen file.")
+    file: str | None = quantity("What was read, as it was named; null where nothing was.", default=None)
     state: str = quantity(
         "As it was frozen, changed, no longer there, or there now and not frozen.", words=STATES, default=SAME
     )
@@ -143,10 +144,10 @@ def _list_accepted(accepted: Mapping[str, str]) -> list[tuple[str, str]]:
 # --------------------------------------------------------------------- check
 
 
-def describe_entry(name: str, found: Comparison, accepted: Mapping[str, str]) -> CheckedEntry:
+def describe_entry(name: str, found: EntryComparison, accepted: Mapping[str, str]) -> CheckedEntry:
     """Describe an entry that may have changed; a new finding whose code is accepted is no change.
 
-    >>> describe_entry("a.json", Comparison(), {}).state
+    >>> describe_entry("a.json", EntryComparison(), {}).state
     'as-frozen'
     """
     new = [one for one in found.new if one.code not in accepted]
@@ -162,7 +163,7 @@ def describe_entry(name: str, found: Comparison, accepted: Mapping[str, str]) ->
     )
 
 
-def _say(found: Comparison, new: Sequence[FrozenFinding]) -> str:
+def _say(found: EntryComparison, new: Sequence[FrozenFinding]) -> str:
     """What changed, the likely cause first, without a full stop."""
     told = [one.what for one in found.diff.differences] if found.diff is not None else []
     if told and found.diff is not None:
@@ -214,7 +215,7 @@ def answer_check(
 def _list_facts(rows: Sequence[CheckedEntry], against: str, frozen_by: str) -> Iterator[tuple[str, str]]:
     if any(row.changes for row in rows):
         yield "A", f"as {against} has it"
-        yield "B", "as it is now"
+        yield "B", f"as {rows[0].file} is now" if len(rows) == 1 else "as it is now"
     if frozen_by != __version__:
         yield "frozen by", frozen_by
 

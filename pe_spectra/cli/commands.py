@@ -22,7 +22,7 @@ class Declaration(NamedTuple):
     data : the options for data that it has. figure : where it draws unless told otherwise; None for
         one that never does.
     repeats : whether the same line gives the same answer again, as tests of all commands ask: not one that goes on
-        with its file, nor one that measures time.
+        with its file, or writes or reads one between two commands, nor one that measures time.
     """
 
     summary: str

@@ -71,10 +71,11 @@ def check(
     frozen = read_frozen(place, "--against")
     frozen = replace(frozen, accepted={**frozen.accepted, **more})
     with run.progress("checking") as progress:
-        taken = _take_all(_match_one(named, frozen), frozen.entries, progress)
+        named = _match_one(named, frozen)
+        taken = _take_all(named, frozen.entries, progress)
         if taken.errors:
             return Outcome(messages=taken.errors, exit_code=2)
-        rows = _compare_all(taken, frozen, place, allowed)
+        rows = [replace(row, file=named.get(row.name)) for row in _compare_all(taken, frozen, place, allowed)]
     outcome = run.finish(answer_check(rows, frozen, against=against, tolerance=allowed, updated=update))
     data = _encode(FrozenFile(entries=taken.documents, accepted=frozen.accepted)) if update else b""
     return _write(outcome, place, data, quiet=run.quiet) if update else outcome
@@ -178,7 +179,7 @@ def _take(text: str, known: Any) -> Entry:
         from pe_spectra.sources import build_encodings
 
         (encoding,) = build_encodings([text], {}, _WHAT)
-    from pe_spectra.frozen.tables import take_encoding
+    from pe_spectra.frozen.frozen_tables import take_encoding
 
     return take_encoding(encoding, known)
 

@@ -55,7 +55,7 @@ class Change(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Result):
+class EntryComparison(Result):
     """What changed in one entry; besides, the comparison of its rotations, findings, and keys that are not compared."""
 
     changes: tuple[Change, ...] = ()
@@ -81,7 +81,7 @@ class _Found(NamedTuple):
 
 def compare_entries(
     frozen: Entry, now: Entry, document: Mapping[str, Any] | None = None, tolerance: float = EXACT
-) -> Comparison:
+) -> EntryComparison:
     """Compare an entry with what is there now.
 
     Parameters
@@ -106,7 +106,7 @@ def compare_entries(
     metrics = [one for one in left if one.place[0] == "metrics"]
     left = [one for one in left if one.place[0] != "metrics"]
     before, after = ({(one.code, one.layers): one for one in side.findings} for side in (frozen, now))
-    return Comparison(
+    return EntryComparison(
         changes=(*map(_take_difference, told), *numbers, *_gather(left, tolerance), *_gather_metrics(metrics, now)),
         diff=diff,
         new=tuple(one for key, one in after.items() if _rank(one) > _rank(before.get(key))),

@@ -143,7 +143,7 @@ def _check_declared(declared: Quantity, value: Any, where: str) -> None:
 def _decode_members(hints: Mapping[str, Any], value: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name in value:
         if name not in hints:
-            known = "a newer version may have written it; this one knows " + ", ".join(hints)
+            known = "this version knows " + ", ".join(hints)
             raise InputError(f"{where} has a key that is not known", name, known)
     return {name: decode(hints[name], one, f"{where}.{name}") for name, one in value.items()}
 

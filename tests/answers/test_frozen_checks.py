@@ -11,7 +11,7 @@ from pe_spectra.answers.frozen_checks import (
     answer_frozen,
     describe_entry,
 )
-from pe_spectra.frozen.changes import Comparison
+from pe_spectra.frozen.changes import EntryComparison
 from pe_spectra.frozen.entries import FrozenFinding, read_entry
 from pe_spectra.frozen.frozen_file import FrozenFile
 from tests.frozen.planting import CONFIGURATIONS, compare, load, take
@@ -65,15 +65,17 @@ def test_what_is_said_of_a_check_is_what_changed(keys, said):
 
 
 def test_findings_are_told_by_their_codes():
-    row = describe_entry("a", Comparison(new=(NOTE,)), {})
+    row = describe_entry("a", EntryComparison(new=(NOTE,)), {})
     assert (row.state, row.text) == (CHANGED, "new finding seam: A seam")
-    accepted = describe_entry("a", Comparison(new=(NOTE,)), {"seam": "known"})
+    accepted = describe_entry("a", EntryComparison(new=(NOTE,)), {"seam": "known"})
     assert accepted.state != CHANGED
     answer = check([accepted], accepted={"seam": "known"})
     assert (answer.verdict.text, answer.failed) == ("As frozen: a.", [])
     assert answer.notes == ("a: new finding seam is accepted: known",)
     assert answer.facts == (("accepted: seam", "known"),)
-    assert check([describe_entry("a", Comparison(gone=(NOTE,)), {})]).notes[0].startswith("a: finding seam is gone")
+    assert (
+        check([describe_entry("a", EntryComparison(gone=(NOTE,)), {})]).notes[0].startswith("a: finding seam is gone")
+    )
 
 
 def test_entries_that_are_missing_or_added():
@@ -87,6 +89,6 @@ def test_entries_that_are_missing_or_added():
 
 
 def test_another_version_is_said_and_what_it_did_not_know():
-    answer = check([describe_entry("a", Comparison(unknown=("spin",)), {})], version="0.1.9")
+    answer = check([describe_entry("a", EntryComparison(unknown=("spin",)), {})], version="0.1.9")
     assert answer.facts == (("frozen by", "0.1.9"),)
     assert answer.notes == ("0.1.9, which froze it, did not know spin: not compared; --update adds it",)

@@ -71,7 +71,11 @@ def test_an_array_of_two_axes_is_lists():
         (F64, [["0x1p+0", []]], "it[0] has two numbers that differ (['0x1p+0', []]); 1.0 is the first"),
         (F64, [["0x1p+9999", 1.0]], "it[0] is no number"),
         (FrozenFinding, {"level": "note"}, "it lacks a key (code); a file with code is accepted"),
-        (FrozenFinding, {"level": "note", "code": "a", "x": 1}, "it has a key that is not known (x); a newer version "),
+        (
+            FrozenFinding,
+            {"level": "note", "code": "a", "x": 1},
+            "it has a key that is not known (x); this version knows ",
+        ),
         (FrozenFinding, {"level": "fatal", "code": "a"}, "it.level is no such word (fatal); of note, warning, error"),
     ],
 )

@@ -171,7 +171,9 @@ def test_what_stands_in_a_file_is_checked():
         rotation = {**layer["rotation"], **changed}
         return catch(read_entry, {**frozen, "layers": {"all": {**layer, "rotation": rotation}}}, "a.json", most=600)
 
-    assert refuse(spin="left").startswith("a.json.layers.all.rotation has a key that is not known (spin); a newer")
+    assert refuse(spin="left").startswith(
+        "a.json.layers.all.rotation has a key that is not known (spin); this version knows"
+    )
     assert refuse(layout="thirds") == "a.json.layers.all.rotation.layout is no such word (thirds); of half, interleaved"
     assert refuse(base=-1.0).startswith("a.json.layers.all.rotation.base is out of range (-1.0); above 0")
     assert refuse(head_dim=0).endswith("from 1 on is accepted")

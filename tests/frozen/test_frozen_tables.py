@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pe_spectra import GivenArray, Learned, read_encoding
-from pe_spectra.frozen import tables
+from pe_spectra.frozen import frozen_tables as tables
 from pe_spectra.frozen.digests import digest_array
 from pe_spectra.frozen.entries import write_entry
-from pe_spectra.frozen.tables import take_encoding
+from pe_spectra.frozen.frozen_tables import take_encoding
 from tests.frozen.planting import compare, name_changes
 from tests.planted import make_trained
 

@@ -57,8 +57,9 @@ MAX_DIRECT_WORK = 1 << 37
 MAX_LAGS = 1 << 24
 #: Longest context that a low-bin count may be asked for.
 MAX_CONTEXT = 1 << 40
-#: Context lengths of models.
+#: Context lengths of models; what two sides are compared at where neither states one.
 MAX_MODEL_LENGTH = 1 << 30
+UNSTATED_LENGTH = 1 << 15
 #: Longest separation curve that a result holds.
 MAX_CURVE = 1 << 16
 #: Bytes of a settings file.
@@ -100,6 +101,8 @@ MAX_LINE_BYTES = 1 << 22
 MAX_FOLDERS = 1 << 16
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.
 MAX_CONFIGURATION_BYTES = 1 << 20
+#: Bytes of a frozen file: some ten kilobytes for each model.
+MAX_FROZEN_BYTES = 1 << 27
 MAX_DEPTH = 64
 MAX_DIGITS = 310
 #: Points of a sweep.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Side:
     dump : the rotation that arrays show; None for others. kinds : where a file has one for every kind of layers, all of
         them, by their names; `dump` is the first.
     table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
+    arrays : what was read from a file of arrays, by the names there; `values` where there are none.
     dtype : the type that it is stored in.
     reason : why it shows no rotation.
     notes : what a reader should know, each a sentence.
@@ -53,6 +54,7 @@ class Side:
     dump: Dump | None = None
     kinds: tuple[Dump, ...] = ()
     table: F64 | None = None
+    arrays: Mapping[str, FileArray] = field(default_factory=dict)
     dtype: str = "float64"
     reason: str = ""
     notes: tuple[str, ...] = ()
@@ -154,15 +156,18 @@ def _read_arrays(found: ModelFile) -> Side:
     dtype = None if first.dtype == "text" else first.dtype
     notes = (*first.notes, *(second.notes if second is not None else ()))
     table = _take_table(first.values) if second is None else None
+    arrays = {one.tensor or "values": one for one in (first, second) if one is not None}
     try:
         dump = _recognise(first, second, dtype)
     except InputError as error:
         if table is not None:
-            return Side(shown=found.shown, table=table, dtype=first.dtype, reason=str(error), notes=notes)
+            return Side(
+                shown=found.shown, table=table, arrays=arrays, dtype=first.dtype, reason=str(error), notes=notes
+            )
         raise FileError(found.shown, str(error)) from error
     # against a table, as of a model that was trained on from sines, a cache is one too
     kept = table if dump.kind == "cache" else None
-    return Side(shown=found.shown, dump=dump, table=kept, dtype=first.dtype, notes=(*notes, *dump.notes))
+    return Side(shown=found.shown, dump=dump, table=kept, arrays=arrays, dtype=first.dtype, notes=(*notes, *dump.notes))
 
 
 def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:
@@ -176,7 +181,7 @@ def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:
         dumps.append(replace(dump, name=name.rpartition(".")[0]))
     notes = tuple(f"{one.name}: {note}" for one in dumps for note in one.notes)
     first = next(iter(arrays.values()))
-    return Side(shown=shown, dump=dumps[0], kinds=tuple(dumps), dtype=first.dtype, notes=notes)
+    return Side(shown=shown, dump=dumps[0], kinds=tuple(dumps), arrays=arrays, dtype=first.dtype, notes=notes)
 
 
 def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileArray, FileArray | None]:

@@ -107,7 +107,7 @@ def answer_differences(
             b=b,
             diff=diff,
         ),
-        verdict=_judge(diff, equal),
+        verdict=judge_rotations(diff, equal),
         table=columns,
         facts=_list_facts(a, b, diff, setting),
         notes=(*diff.remarks, *_state_open(diff, setting), *notes),
@@ -120,7 +120,19 @@ def answer_differences(
 # --------------------------------------------------------------------- verdicts
 
 
-def _judge(diff: Diff, equal: str) -> Verdict:
+def judge_rotations(diff: Diff, equal: str = "") -> Verdict:
+    """Say in a sentence what a comparison of rotations comes to: the likely cause first, and from where on it breaks.
+
+    Parameters
+    ----------
+    equal : how it is known that all numbers of both sides are equal; empty where it is not.
+
+    >>> import numpy as np
+    >>> from pe_spectra.models.comparison.rotations import compare_rotations
+    >>> a, b = (Rotation(frequencies=np.array([w])) for w in (1.0, 1.5))
+    >>> judge_rotations(compare_rotations([a], [b], length=10)).code
+    'breaks'
+    """
     if diff.agree is False:
         breaking = [one for one in diff.differences if one.first_position is not None]
         if breaking:

@@ -31,6 +31,7 @@ _MODULES = (
     "audits",
     "agreements",
     "scheme_differences",
+    "frozen_checks",
     "known_stacks",
     "lengthenings",
     "learning",

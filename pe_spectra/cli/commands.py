@@ -22,7 +22,7 @@ class Declaration(NamedTuple):
     data : the options for data that it has. figure : where it draws unless told otherwise; None for
         one that never does.
     repeats : whether the same line gives the same answer again, as tests of all commands ask: not one that goes on
-        with its file, nor one that measures time.
+        with its file, or writes or reads one between two commands, nor one that measures time.
     """
 
     summary: str
@@ -137,6 +137,28 @@ COMMANDS: Mapping[str, Declaration] = {
             "pe-spectra diff config.json --stack transformers-5,vllm",
             "pe-spectra diff --all-stacks config.json",
         ),
+    ),
+    "freeze": Declaration(
+        summary="Freeze what configurations, dumps, tables or SPECs give, for check to look at later.",
+        module="freezing",
+        takes="items output:frozen accept reason",
+        data="format json full",
+        examples=(
+            "pe-spectra freeze config.json --output ref.json",
+            "pe-spectra freeze models/ --output ref.json",
+            "pe-spectra freeze config.json --output ref.json --accept base-below-bound --reason 'as published'",
+        ),
+        repeats=False,
+    ),
+    "check": Declaration(
+        summary="Is all as it was frozen? What changed, its likely cause, and from which position on it matters.",
+        module="freezing",
+        takes="items against tolerance accept reason update",
+        examples=(
+            "pe-spectra check config.json --against ref.json",
+            "pe-spectra check models/ --against ref.json --update",
+        ),
+        repeats=False,
     ),
     "stacks": Declaration(
         summary="Every implementation that --stack takes, with its releases: version, date, how it is known.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.vocabulary import STACKS
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
     from pe_spectra.answers.differences import Setting
     from pe_spectra.models.stacks import Stack
-
-#: Positions that are looked at where neither side states a length.
-_LENGTH = 32768
 
 
 def diff(
@@ -51,7 +49,7 @@ def diff(
     # of several files what is proposed ends with the name of one
     again = _name_next(named if len(named) <= 2 - bool(stack) else named[: 1 - bool(stack)], *words)
     asked = Setting(
-        length=_LENGTH,
+        length=UNSTATED_LENGTH,
         trained=trained,
         served=served,
         allocated=allocated,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pe_spectra import limits
 from pe_spectra.cli.declaring import Option
+from pe_spectra.cli.frozen_options import FROZEN
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.vocabulary import (
@@ -230,6 +231,7 @@ OPTIONS: Mapping[str, Option] = {
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     "strict": Option("--strict", "", "with --check, what a side does not say fails too"),
+    **FROZEN,
     # of an experiment
     "tasks": Option(
         "--tasks",

@@ -27,6 +27,8 @@ SINCE = {
     "scheme-diff-body",
     "stacks-body",
     "bench-body",
+    "freeze-body",
+    "check-body",
 }
 NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]
 

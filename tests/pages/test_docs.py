@@ -25,8 +25,11 @@ from pe_spectra.answers.catalogues import answer_catalogue
 from pe_spectra.answers.documents import build_schema
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
+from pe_spectra.frozen.entries import take_side, write_entry
+from pe_spectra.frozen.frozen_file import FrozenFile, write_frozen
 from pe_spectra.inspection import KINDS as TABLE_KINDS
 from pe_spectra.metrics import METRICS
+from pe_spectra.model_sources import read_side
 from pe_spectra.models.checks import KINDS
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import RELEASES
@@ -173,6 +176,9 @@ def write_models(folder: Path) -> None:
     }
     for name, configuration in configurations.items():
         (folder / f"{name}.json").write_text(json.dumps(configuration), encoding="utf-8")
+    frozen = take_side(read_side(str(folder / "llama-3.1-8b.json")))
+    entries = {"llama-3.1-8b.json": write_entry(frozen)}
+    (folder / "ref.json").write_text(write_frozen(FrozenFile(entries=entries)), encoding="utf-8")
     (folder / "port").mkdir()
     np.save(folder / "port" / "inv_freq.npy", (10000.0 ** (-np.arange(64) / 64)).astype(np.float32))
 

@@ -107,6 +107,14 @@ def test_numbers_load_numpy_alone(tmp_path, line, kind):
     assert loaded == ["numpy"]
 
 
+def test_a_check_that_passes_loads_numpy_alone(tmp_path):
+    frozen = str(tmp_path / "ref.json")
+    assert start(tmp_path, "freeze", str(LLAMA), "--output", frozen, "--quiet")[1] == ["numpy"]
+    out, loaded = start(tmp_path, "check", str(LLAMA), "--against", frozen, "--json")
+    assert json.loads(out)["verdict"]["code"] == "as-frozen"
+    assert loaded == ["numpy"]
+
+
 #: Runs the program and then tells which tables of measured software were read.
 TABLES = """
 import json, sys

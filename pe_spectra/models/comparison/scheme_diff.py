@@ -82,7 +82,7 @@ def compare_beside(a: Configuration, b: Configuration, *, turned: bool = True) -
     >>> [(one.what, one.a, one.b) for one in compare_beside(a, b)][0]
     ('vision_config rows', 50, 101)
     """
-    ours, theirs = (dict(_list_beside(one)) for one in (a, b))
+    ours, theirs = (dict(list_beside(one)) for one in (a, b))
     found: list[SchemeDifference] = []
     for place in ours:
         one, other = ours[place], theirs.get(place)
@@ -121,7 +121,7 @@ def list_untold(configuration: Configuration) -> tuple[str, ...]:
     >>> list_untold(read_configuration(config, "config.json"))
     ('t2u_model.model.decoder.embed_positions.weights: with this t2u_pad_token_id its class fails',)
     """
-    return tuple(f"{place}: {one.untold}" for place, one in _list_beside(configuration) if one.untold)
+    return tuple(f"{place}: {one.untold}" for place, one in list_beside(configuration) if one.untold)
 
 
 def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
@@ -192,8 +192,14 @@ def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]
             yield Difference(what="window", a=seen[0], b=seen[1], effect=effect, layers=(name,))
 
 
-def _list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:
-    """Each other way, and each other part with its own ways, by where it is."""
+def list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:
+    """Give each other way, and each other part with its own ways, by where it is.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> keys = {"model_type": "clip", "text_config": {}, "vision_config": {}}
+    >>> [place for place, _ in list_beside(read_configuration(keys, "config.json"))]
+    ['vision_config']
+    """
     yield from ((one.where, one) for one in configuration.list_ways())
     for part in configuration.parts:
         yield part.part, part

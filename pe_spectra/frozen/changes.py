@@ -1,0 +1,301 @@
+"""What is not as it was frozen: every key of an entry against what is there now, whatever is declared of it.
+
+That two entries are equal is found without any of this, and without the comparison of `diff`. Where they are not, it is
+`diff` that says what a change of a rotation does, and this that no changed key stays without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pe_spectra.faces import Cell
+from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
+from pe_spectra.limits import UNSTATED_LENGTH
+from pe_spectra.models.comparison.divergence import EXACT, Diff, Difference
+from pe_spectra.models.comparison.rotations import compare_rotations
+from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import RANKS
+from pe_spectra.wording import count
+
+#: Keys that say how something was read and why it matters, not what it is; findings and digests are compared apart.
+_TOLD = ("name", "base_key", "notes", "findings", "digest", "stretch", "stretches")
+#: Key of a layer -> the parts under which `diff` tells of it, where they are called otherwise.
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "frequencies": ("base", "scaling", "rotary_dim", "frequencies", "dtype"),
+    "options": ("scaling", "rotary_dim"),
+    "layers": ("layer_types",),
+}
+#: Keys of an entry that hold many of a kind, by their names.
+_NAMED = ("layers", "schemes", "arrays")
+#: Members of a list that are shown, and characters of a digest.
+_SHOWN, _CHARACTERS = 6, 16
+_SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change(Result):
+    """One thing that is not as it was frozen."""
+
+    what: str = quantity("Name of the key, as the frozen file has it, or of the part, as `diff` has it.")
+    layers: tuple[str, ...] = quantity("The types of layers, the parts or the arrays that changed so.", default=())
+    frozen: Cell = quantity("Its value when it was frozen; null for none.", schema=_SAID)
+    now: Cell = quantity("Its value now; null for none.", schema=_SAID)
+    effect: str = quantity("What the change is, in one sentence; A is what was frozen, B what is there now.")
+    first_position: int | None = quantity(
+        "First position where a phase is off by more than pi/8; of an array the first row of the stretch in which its "
+        "first other number is; null where none is known.",
+        default=None,
+        minimum=0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryComparison(Result):
+    """What changed in one entry; besides, the comparison of its rotations, findings, and keys that are not compared."""
+
+    changes: tuple[Change, ...] = ()
+    diff: Diff | None = None
+    new: tuple[FrozenFinding, ...] = ()
+    gone: tuple[FrozenFinding, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """A key whose values differ, and where it is."""
+
+    place: tuple[str, ...]
+    frozen: Any
+    now: Any
+
+    @property
+    def key(self) -> str:
+        """The key of a layer that it belongs to; of what is there as a whole or not, what that is."""
+        inner = [one for one in self.place[2:] if one != "rotation"]
+        return inner[0] if inner else self.place[0] if len(self.place) < 3 else self.place[2]
+
+
+def compare_entries(
+    frozen: Entry, now: Entry, document: Mapping[str, Any] | None = None, tolerance: float = EXACT
+) -> EntryComparison:
+    """Compare an entry with what is there now.
+
+    Parameters
+    ----------
+    document : the entry as the file has it: keys that the program which froze it did not know are not compared.
+    tolerance : the largest relative difference of numbers that count as equal.
+
+    >>> from pe_spectra.frozen.entries import FrozenLayer
+    >>> from pe_spectra.models.rotation import Rotation
+    >>> a, b = (Entry(layers={"all": FrozenLayer(rotation=Rotation(layout=one))}) for one in ("half", "interleaved"))
+    >>> [one.what for one in compare_entries(a, b).changes]
+    ['layout']
+    """
+    every = list(_walk(frozen, now, (), tolerance))
+    found = [one for one in every if document is None or _is_known(document, one.place)]
+    numbers = list(_compare_arrays(frozen.arrays, now.arrays))
+    diff = _compare_rotations(frozen, now) if any(one.place[0] == "layers" for one in found) else None
+    told = () if diff is None else diff.differences
+    left = [one for one in found if not any(_tells(difference, one) for difference in told)]
+    if numbers or told:  # how an array holds a rotation follows from its numbers
+        left = [one for one in left if one.key != "dump"]
+    metrics = [one for one in left if one.place[0] == "metrics"]
+    left = [one for one in left if one.place[0] != "metrics"]
+    before, after = ({(one.code, one.layers): one for one in side.findings} for side in (frozen, now))
+    return EntryComparison(
+        changes=(*map(_take_difference, told), *numbers, *_gather(left, tolerance), *_gather_metrics(metrics, now)),
+        diff=diff,
+        new=tuple(one for key, one in after.items() if _rank(one) > _rank(before.get(key))),
+        gone=tuple(one for key, one in before.items() if key not in after),
+        unknown=tuple(dict.fromkeys(one.place[-1] for one in every if one not in found)),
+    )
+
+
+def _rank(finding: FrozenFinding | None) -> int:
+    return -1 if finding is None else RANKS.get(finding.level, -1)
+
+
+def _is_known(document: Mapping[str, Any], place: Sequence[str]) -> bool:
+    """Whether the file has a key of a layer or its rotation, where all that were known are written."""
+    if place[0] != "layers" or len(place) < 3 or place[2:-1] not in ((), ("rotation",)):
+        return True
+    parent: Any = document
+    for key in place[:-1]:
+        parent = parent.get(key) if isinstance(parent, Mapping) else None
+    return not isinstance(parent, Mapping) or place[-1] in parent
+
+
+# --------------------------------------------------------------------- key by key
+
+
+def _walk(a: Any, b: Any, place: tuple[str, ...], tolerance: float) -> Iterator[_Found]:
+    """Give every key whose values differ, of records by what is declared of them."""
+    if isinstance(a, Result) and isinstance(b, Result):
+        for name in type(a).quantities():
+            if name not in _TOLD:
+                yield from _walk(getattr(a, name), getattr(b, name), (*place, name), tolerance)
+    elif isinstance(a, Mapping) and isinstance(b, Mapping):
+        for key in dict.fromkeys((*a, *b)):
+            yield from _walk(a.get(key), b.get(key), (*place, key), tolerance)
+    elif not are_equal(a, b, tolerance):
+        yield _Found(place, a, b)
+
+
+def are_equal(a: Any, b: Any, tolerance: float) -> bool:
+    """Whether two values are equal, numbers within a relative difference; what is empty is as if it were not there.
+
+    >>> are_equal(np.array([1.0]), np.array([1 + 2**-52]), 2**-52), are_equal(1.0, 1 + 2**-52, 0.0)
+    (True, False)
+    >>> are_equal((), None, 0.0), are_equal(0, None, 0.0)
+    (True, False)
+    """
+    if not _holds(a) or not _holds(b):
+        return _holds(a) == _holds(b)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and bool((np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b))).all())
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= tolerance * max(abs(a), abs(b))
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(are_equal(one, other, tolerance) for one, other in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+def _holds(value: Any) -> bool:
+    """Whether something is there: not null, not false, not empty."""
+    return value is not None and value is not False and not (hasattr(value, "__len__") and len(value) == 0)
+
+
+def _gather(found: Sequence[_Found], tolerance: float) -> Iterator[Change]:
+    """Make one change of those that several layers or parts have alike."""
+    merged: dict[tuple[str, Cell, Cell, str], list[str]] = {}
+    for one in found:
+        frozen, now, effect = _say(one, tolerance)
+        is_named = one.place[0] in _NAMED
+        inner = one.place[2:] if is_named else one.place
+        what = ".".join(part for part in inner if part != "rotation") or one.key
+        merged.setdefault((what, frozen, now, effect), []).append(one.place[1] if is_named else "")
+    for (what, frozen, now, effect), names in merged.items():
+        layers = tuple(dict.fromkeys(filter(None, names)))
+        yield Change(what=what, layers=layers, frozen=frozen, now=now, effect=effect)
+
+
+def _gather_metrics(found: Sequence[_Found], now: Entry) -> Iterator[Change]:
+    """Make one change of all metrics, which follow from the numbers of a table, with the one that changed most."""
+    if not found:
+        return
+    most = max(found, key=lambda one: _measure(one.frozen, one.now))
+    shown = _show(most.frozen), _show(most.now)
+    said = ["nothing" if one is None else f"{one:.6g}" if isinstance(one, float) else one for one in shown]
+    many = f"{len(found)} of {count(len(now.metrics), 'metric')} changed"
+    effect = f"{many}, the most {most.place[1]}: {said[0]} in A and {said[1]} in B"
+    yield Change(what=f"metrics.{most.place[1]}", frozen=shown[0], now=shown[1], effect=effect)
+
+
+def _measure(a: Any, b: Any) -> float:
+    """How far two metrics are apart, relative to the larger."""
+    return abs(a - b) / (max(abs(a), abs(b)) or 1.0) if a is not None and b is not None else 1.0
+
+
+def _say(found: _Found, tolerance: float) -> tuple[Cell, Cell, str]:
+    """Say both values of a key, and what the change is."""
+    a, b = found.frozen, found.now
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
+        off = np.abs(a - b)
+        differing = np.flatnonzero(off > tolerance * np.maximum(np.abs(a), np.abs(b)))
+        place = int(differing[np.argmax(off[differing] / np.abs(a[differing] + b[differing]))])
+        one, other = (float(side[place]) for side in (a, b))
+        relative = abs(one - other) / max(abs(one), abs(other))
+        many = f"{len(differing)} of {count(len(a), 'number')} {'differs' if len(differing) == 1 else 'differ'}"
+        return one.hex(), other.hex(), f"{many}, by a relative {relative:.2g} at most (index {place})"
+    shown = _show(a), _show(b)
+    where = found.place[-1]
+    if isinstance(a, Result) or isinstance(b, Result):
+        there, here = ("A", "B") if isinstance(a, Result) else ("B", "A")
+        return *shown, f"{where} is there in {there} alone, and not in {here}"
+    said = ("not there" if one is None else one for one in shown)
+    return *shown, "{} is {} in A and {} in B".format(where.replace("_", " "), *said)
+
+
+def _show(value: Any) -> Cell:
+    if not _holds(value) or isinstance(value, bool | int | float | str):
+        return value if isinstance(value, bool | int | float | str) and value != "" else None
+    if isinstance(value, Result):
+        return "there"
+    members = value.tolist() if isinstance(value, np.ndarray) else list(value)
+    return ", ".join(map(str, members[:_SHOWN])) + (f", .. ({len(members)})" if len(members) > _SHOWN else "")
+
+
+# --------------------------------------------------------------------- arrays
+
+
+def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) -> Iterator[Change]:
+    """Say of arrays of one name and shape whose numbers differ which rows are the first to."""
+    for name, one in a.items():
+        other = b.get(name)
+        if (
+            other is None
+            or one.shape != other.shape
+            or not one.digest
+            or not other.digest
+            or one.digest == other.digest
+        ):
+            continue
+        off = [
+            place for place, pair in enumerate(zip(one.stretches, other.stretches, strict=False)) if len({*pair}) > 1
+        ]
+        first = off[0] * one.stretch if off and one.stretch == other.stretch else None
+        effect = "its numbers are others"
+        if first is not None:
+            last = min(first + one.stretch, one.shape[0]) - 1
+            where = f"row {first:,}" if first == last else f"rows {first:,} to {last:,}"
+            stretches = f"{len(off)} of {count(len(one.stretches), 'stretch', 'stretches')} of rows"
+            effect = f"its numbers are others in {stretches}, the first {where}"
+        yield Change(
+            what="digest",
+            layers=(name,),
+            frozen=one.digest[:_CHARACTERS],
+            now=other.digest[:_CHARACTERS],
+            effect=effect,
+            first_position=first,
+        )
+
+
+# --------------------------------------------------------------------- rotations
+
+
+def _compare_rotations(frozen: Entry, now: Entry) -> Diff | None:
+    """Compare what turns queries and keys as `diff` does; None where one side turns nothing."""
+    a, b = ([*side.list_rotations().values()] for side in (frozen, now))
+    if not a or not b:
+        return None
+    layers = [*frozen.layers.values(), *now.layers.values()]
+    rows = [one.rows for one in (*a, *b) if isinstance(one, Dump) and one.rows]
+    known = [one.served_length for one in layers if one.served_length and one.served_length > 1] or rows
+    windows = {
+        name: max(one.window, now.layers[name].window or 0)
+        for name, one in frozen.layers.items()
+        if one.window and name in now.layers and now.layers[name].window
+    }
+    return compare_rotations(a, b, length=max(known, default=UNSTATED_LENGTH), windows=windows)
+
+
+def _tells(difference: Difference, found: _Found) -> bool:
+    """Whether `diff` tells of a key that differs."""
+    if found.place[0] != "layers" or found.place[1] not in difference.layers:
+        return False
+    return difference.what in _PARTS.get(found.key, (found.key,))
+
+
+def _take_difference(one: Difference) -> Change:
+    frozen, now = (_say_pair(side) for side in (one.a, one.b))
+    return Change(
+        what=one.what, layers=one.layers, frozen=frozen, now=now, effect=one.effect, first_position=one.first_position
+    )
+
+
+def _say_pair(value: Any) -> Cell:
+    return f"pair {value['pair']}: {value['frequency']}" if isinstance(value, Mapping) else value

@@ -1,0 +1,195 @@
+"""What is frozen of one configuration, dump, table or SPEC: all that `diff` compares, lengths, windows and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from pe_spectra.exact import F64
+from pe_spectra.findings import OPEN_OBJECT, Finding
+from pe_spectra.frozen.coding import decode_fields, decode_record, encode_fields, list_fields
+from pe_spectra.model_sources import Side
+from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.comparison.scheme_diff import list_beside
+from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.statement import FORMATS, Configuration
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import FINDING_LEVELS
+
+#: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
+_ELSEWHERE = ("path", "format", "length_key", "layers", "findings", "where", "part", "parts", "read_by", "list_ways")
+#: What a dump has besides: the rotation that it is from, and a second cache, which is a layer of its own.
+_NOT_OF_DUMPS = ("rope", "later", *Rotation.quantities())
+#: The part that reads text.
+WHOLE = "model"
+_OPEN: dict[str, Any] = {"default_factory": lambda: MappingProxyType({}), "schema": OPEN_OBJECT}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenLayer(Result):
+    """What the layers of one type were given."""
+
+    scheme: str | None = quantity("The kind of positional encoding of these layers.", default=None)
+    rotation: Rotation | None = quantity("What turns queries and keys; null where nothing does.", default=None)
+    dump: Mapping[str, Any] = quantity("Of an array besides: how it holds the rotation.", **_OPEN)
+    refusal: str | None = quantity("Why the library does not build it; null where it does.", default=None)
+    trained_length: int | None = quantity("Training context length.", unit="positions", default=None, minimum=1)
+    served_length: int | None = quantity("Inference context length.", unit="positions", default=None, minimum=1)
+    original_length: int | None = quantity("Length before scaling.", unit="positions", default=None, minimum=1)
+    window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=1)
+    beside: int = quantity("Channels of a query beside the turned part.", default=0, minimum=0)
+
+    @property
+    def whole(self) -> Rotation | None:
+        """The rotation with what is known of its array."""
+        if self.rotation is None or not self.dump:
+            return self.rotation
+        known = {name: getattr(self.rotation, name) for name in Rotation.quantities()}
+        return Dump(**{**known, **self.dump})
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenArray(Result):
+    """An array by its digest: of all of it, and of stretches of its rows, so that a change has a place."""
+
+    shape: tuple[int, ...] = quantity("Its axes.", minimum=0)
+    dtype: str = quantity("The type that it is stored in.")
+    digest: str | None = quantity("SHA-256 of its numbers; null where they are frozen themselves.", default=None)
+    stretch: int = quantity("Rows that each of the digests is of, the last of fewer.", default=1, minimum=1)
+    stretches: tuple[str, ...] = quantity("Digests of these rows, the first characters.", default=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenFinding(Result):
+    """A finding that was there; its sentence is for people, and not compared."""
+
+    level: str = quantity("How grave it was.", words=FINDING_LEVELS)
+    code: str = quantity("Code of its kind.")
+    layers: str | None = quantity("The layers that it is about; null for the model.", default=None)
+    message: str = quantity("What it said.", default="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry(Result):
+    """What is frozen under one name; what does not apply is left out of the file.
+
+    >>> entry = Entry(layers={"all": FrozenLayer(rotation=Rotation(layout="half"))})
+    >>> entry.layers["all"].whole.layout
+    'half'
+    """
+
+    format: str | None = quantity("Which keys its file has; null for arrays.", default=None, words=FORMATS)
+    schemes: Mapping[str, Mapping[str, Any]] = quantity(
+        "What each part states beside its layers, by its place.", **_OPEN
+    )
+    layers: Mapping[str, FrozenLayer] = quantity("The types of layers of all parts, by their names.", **_OPEN)
+    encoding: Mapping[str, Any] = quantity("Of a SPEC, or a table, the encoding.", **_OPEN)
+    frequencies: F64 | None = quantity("Of a SPEC with frequencies.", unit="rad/position", default=None, minimum=0)
+    arrays: Mapping[str, FrozenArray] = quantity("Arrays, by their names.", **_OPEN)
+    metrics: Mapping[str, float | None] = quantity("Numbers about a table.", **_OPEN)
+    findings: tuple[FrozenFinding, ...] = quantity("What a reader should know.", default=())
+
+    def list_rotations(self) -> dict[str, Rotation]:
+        """Return what turns each type of layers, by its name."""
+        found = {name: layer.whole for name, layer in self.layers.items()}
+        return {name: replace(one, name=name) for name, one in found.items() if one is not None}
+
+
+def take_side(side: Side) -> Entry:
+    """Take what is frozen of a configuration or of arrays; metrics and findings of a table are taken apart.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> take_side(Side(shown="config.json", configuration=stated)).layers["all"].rotation.base
+    10000.0
+    """
+    if side.configuration is not None:
+        return _take_configuration(side.configuration)
+    from pe_spectra.frozen.digests import digest_array
+
+    dumps = side.kinds or ((side.dump,) if side.dump is not None else ())
+    layers = {name: _take_dump(one) for dump in dumps for name, one in _list_caches(dump)}
+    # the numbers of inverse frequencies are frozen themselves
+    held = all(one.kind == "frequencies" for one in dumps)
+    arrays = {
+        name: FrozenArray(shape=one.values.shape, dtype=one.dtype) if held else digest_array(one.values, one.dtype)
+        for name, one in side.arrays.items()
+    }
+    return Entry(layers=layers, arrays=arrays)
+
+
+def _take_configuration(configuration: Configuration) -> Entry:
+    audit = audit_configuration(configuration)
+    names = [name for name in list_fields(Configuration) if name not in _ELSEWHERE]
+    places = ((WHOLE, configuration), *list_beside(configuration))
+    return Entry(
+        format=configuration.format,
+        schemes={place: {name: value for name in names if (value := getattr(one, name))} for place, one in places},
+        layers={layer.name: _take_layer(layer) for layer in audit.layers},
+        findings=tuple(_take_finding(one) for one in audit.findings),
+    )
+
+
+def _take_layer(layer: LayerAudit) -> FrozenLayer:
+    return FrozenLayer(
+        scheme=layer.scheme,
+        # the type of weights, which stands elsewhere, is not the type in which cosines and sines are held
+        rotation=layer.rotation and replace(layer.rotation, dtype=None),
+        refusal=layer.refusal and layer.refusal.reason.removeprefix(f"{layer.configuration.path}: "),
+        trained_length=layer.trained_length,
+        served_length=layer.served_length,
+        original_length=layer.original_length,
+        window=layer.reach,
+        beside=layer.statement.beside,
+    )
+
+
+def _list_caches(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    yield dump.name, dump
+    if dump.later is not None:
+        yield f"{dump.name}, later rows", dump.later
+
+
+def _take_dump(dump: Dump) -> FrozenLayer:
+    besides = {name: getattr(dump, name) for name in list_fields(Dump) if name not in _NOT_OF_DUMPS}
+    return FrozenLayer(rotation=dump, dump=besides)
+
+
+def _take_finding(finding: Finding) -> FrozenFinding:
+    about = finding.data.get("layer_type")
+    return FrozenFinding(
+        level=finding.level, code=finding.code, message=finding.message, layers=None if about is None else str(about)
+    )
+
+
+def write_entry(entry: Entry) -> dict[str, Any]:
+    """Write an entry as values of JSON; what does not apply to it is left out.
+
+    >>> write_entry(Entry(layers={"all": FrozenLayer(window=8)}))["layers"]["all"]["window"]
+    8
+    """
+    return {name: value for name, value in encode_fields(entry, list(Entry.quantities())).items() if value}
+
+
+def read_entry(document: Any, where: str) -> Entry:
+    """Read an entry from values of JSON.
+
+    Raises
+    ------
+    InputError : a value that cannot be used, or a key that is not known.
+
+    >>> read_entry({"layers": {"all": {"window": 8}}}, "config.json").layers["all"].window
+    8
+    """
+    found: Entry = decode_record(Entry, document, where)
+    names = [name for name in list_fields(Dump) if name not in _NOT_OF_DUMPS]
+    layers: dict[str, FrozenLayer] = {}
+    for name, layer in found.layers.items():
+        besides = document["layers"][name].get("dump", {})
+        layers[name] = replace(layer, dump=decode_fields(Dump, besides, f"{where}.layers.{name}.dump", names))
+    return replace(found, layers=layers)

@@ -1,0 +1,201 @@
+"""Calling a module at positions: what to give it, by the names of its arguments, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, signature
+from itertools import pairwise, product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pe_spectra.capturing.tensors import Taken, is_tensor, make_positions, make_zeros, take_array
+from pe_spectra.errors import InputError, shorten
+from pe_spectra.exact import F64, I64
+from pe_spectra.models.dumps.cache_shapes import pair_up
+
+#: Arguments by a part of their names, the first that fits: positions, how many there are, the kind of layers.
+_POSITIONS, _LENGTHS, _KINDS = ("pos", "timestep"), ("len",), ("layer_type",)
+#: Names of arguments that are positions, and of those that are what a module is about, whole.
+_TIMES = ("t", "s", "times")
+_INPUTS = ("x", "q", "query", "input", "inputs", "inputs_embeds", "hidden_states", "value", "value_states", "tensor")
+#: Smallest distance of an angle from position times its first row that is not rounding, as a share of the angle.
+_EVEN = 1e-2
+
+
+class Answered(NamedTuple):
+    """What a call gave, a row for each position: cosines and then sines to turn by, or a table that is added."""
+
+    what: Literal["rotation", "table"]
+    values: F64
+    dtype: str
+
+
+def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) -> Iterator[dict[str, Any]]:
+    """List the arguments to try a module with, by name.
+
+    Parameters
+    ----------
+    own : one of its tensors. width : columns of what it is about. kind : the kind of layers; may be empty.
+
+    Raises
+    ------
+    InputError : an argument that must be given and whose name says nothing.
+
+    >>> def forward(x, position_ids): ...
+    >>> [one["position_ids"].shape for one in list_attempts(forward, np.ones(2), np.arange(4), 2, "")][:2]
+    [(1, 4), (1, 4)]
+    """
+    size = len(positions)
+    shapes: dict[str, list[tuple[int, ...]]] = {
+        "positions": [(1, size), (size,), (3, 1, size)],
+        "input": [(1, size, width), (size, 1, width)],
+    }
+    roles = {name: role for name, role in _read_roles(module) if role}
+    places = [shapes.get(role, [()]) for role in roles.values()]
+    for chosen in product(*places):
+        yield {
+            name: _make(role, own, positions, shape, kind)
+            for (name, role), shape in zip(roles.items(), chosen, strict=True)
+        }
+
+
+def _read_roles(module: Any) -> Iterator[tuple[str, str]]:
+    """What each argument of a module is for; empty for one that need not be given."""
+    function = getattr(module, "forward", module)
+    try:
+        parameters = signature(function).parameters
+    except (TypeError, ValueError) as error:
+        raise InputError("its arguments are not known", type(module).__name__, "a function with a signature") from error
+    for name, one in parameters.items():
+        if one.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            continue
+        role, required = _name_role(name), one.default is Parameter.empty
+        if not role and required:
+            if len(parameters) > 1:
+                raise InputError("an argument is not known", name, "positions, a length, an input or layer_type")
+            role = "positions"
+        yield name, role if required or one.default is None else ""
+
+
+def _name_role(name: str) -> str:
+    lower = name.lower()
+    for role, parts in (("kind", _KINDS), ("length", _LENGTHS), ("positions", _POSITIONS)):
+        if any(part in lower for part in parts):
+            return role
+    if lower in _TIMES:
+        return "positions"
+    return "input" if lower in _INPUTS else lower if lower in ("device", "dtype") else ""
+
+
+def _make(role: str, own: Any, positions: I64, shape: tuple[int, ...], kind: str) -> Any:
+    if role == "positions":
+        return make_positions(own, positions, shape)
+    if role == "input":
+        return make_zeros(own, shape)
+    if role == "length":
+        return int(positions[-1]) + 1
+    return kind or None if role == "kind" else getattr(own, role)
+
+
+def call(module: Any, own: Any, positions: I64, width: int, kind: str = "", *, turns: bool = False) -> Answered:
+    """Call a module at positions and read what it gives.
+
+    Parameters
+    ----------
+    own, width, kind : as for :func:`list_attempts`. turns : as for :func:`read_answer`.
+
+    Raises
+    ------
+    InputError : it cannot be called with what its arguments are named after, or gives no cosines and sines and no table
+        with a row for each position; it says of the last attempt why.
+
+    >>> def waves(positions):
+    ...     return np.cos(positions)[:, None], np.sin(positions)[:, None]
+    >>> call(waves, np.ones(1), np.arange(4), 2).what
+    'rotation'
+    """
+    reason = "it takes no positions"
+    for arguments in list_attempts(module, own, positions, width, kind):
+        try:
+            given = module(**arguments)
+        except Exception as error:  # whatever another's module raises says that it is not called so
+            reason = f"{type(error).__name__}: {shorten(str(error).partition(chr(10))[0], 120)}"
+            continue
+        found = read_answer(given, positions, turns=turns)
+        if found is not None:
+            return found
+        reason = f"it gives {_describe(given)}, in which no cosines and sines of {len(positions)} positions were found"
+    raise InputError("it cannot be called", reason, "it is kept by its buffers")
+
+
+def read_answer(given: Any, positions: I64, *, turns: bool = False) -> Answered | None:
+    """Read what a module gave, with a row for each position; None where it gave no such thing.
+
+    Parameters
+    ----------
+    given : cosines and sines, as two arrays or complex numbers; or one array. turns : whether the module is known to
+        hold a rotation, so that one array has angles, or cosines and sines side by side, and no table.
+
+    >>> angles = np.arange(4.0)[:, None] * np.array([1.0, 0.1])
+    >>> read_answer(angles, np.arange(4), turns=True).values.shape
+    (4, 4)
+    """
+    taken = [_take_rows(one, positions) for one in _flatten(given)]
+    rows = [one for one in taken if one is not None]
+    for one, other in pairwise(rows):
+        # at position 0 sines are 0
+        cosines, sines = (other, one) if not one.values[0].any() else (one, other)
+        if cosines.values.shape == sines.values.shape and positions[0] == 0 and not sines.values[0].any():
+            return Answered("rotation", np.hstack([cosines.values, sines.values]), one.dtype)
+    if len(rows) != 1:
+        return None
+    values, dtype = rows[0]
+    if np.iscomplexobj(values):
+        return Answered("rotation", np.hstack([values.real, values.imag]), dtype)
+    if not turns:
+        return Answered("table", values, dtype)
+    if _are_angles(values, positions):
+        return Answered("rotation", np.hstack([np.cos(values), np.sin(values)]), dtype)
+    try:
+        waves = pair_up(values, None)
+    except InputError:
+        return None
+    return Answered("rotation", np.hstack([waves.cosines, waves.sines]), dtype) if values.any() else None
+
+
+def _flatten(given: Any) -> Iterator[Any]:
+    if isinstance(given, Mapping):
+        given = tuple(given.values())
+    for one in given if isinstance(given, tuple | list) else (given,):
+        if is_tensor(one):
+            yield one
+
+
+def _take_rows(tensor: Any, positions: I64) -> Taken | None:
+    """The rows of a tensor, one for each position, of all up to the last too; of parts that are equal the first."""
+    taken = take_array(tensor)
+    if taken is None or not np.isfinite(taken.values).all():
+        return None
+    values, size = taken.squeezed, len(positions)
+    if values.ndim > 2 and len(values) != size and all(np.array_equal(one, values[0]) for one in values):
+        values = values[0]  # positions along several axes, which were the same
+    if values.ndim == 3 and values.shape[2] == 2:
+        values = values[..., 0] + 1j * values[..., 1]
+    if values.ndim not in (1, 2) or len(values) not in (size, positions[-1] + 1):
+        return None
+    rows = values.reshape(len(values), -1)
+    return Taken(rows if len(values) == size else rows[positions], taken.dtype)
+
+
+def _are_angles(values: F64, positions: I64) -> bool:
+    """Whether rows are position times frequency: those of the first position that is not 0, again and again."""
+    first = int(np.argmax(positions > 0))
+    expected = positions[:, None] * (values[first] / positions[first])
+    reach = np.maximum(np.abs(expected), np.abs(values[first]).max())
+    return bool(values[first].any() and (np.abs(values - expected) <= _EVEN * reach).all())
+
+
+def _describe(given: Any) -> str:
+    shapes = [" x ".join(map(str, one.shape)) or "a single number" for one in _flatten(given)]
+    return ", ".join(shapes[:4]) or type(given).__name__

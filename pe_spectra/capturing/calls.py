@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, signature
 from itertools import pairwise, product
 from typing import Any, Literal, NamedTuple
@@ -21,6 +21,10 @@ _TIMES = ("t", "s", "times")
 _INPUTS = ("x", "q", "query", "input", "inputs", "inputs_embeds", "hidden_states", "value", "value_states", "tensor")
 #: Smallest distance of an angle from position times its first row that is not rounding, as a share of the angle.
 _EVEN = 1e-2
+#: Share by which squares of radii differ at most, more than rounding to bfloat16 leaves.
+_ROUND = 0.05
+#: What is wrong with a call that gave something else.
+_UNREAD = "what it gives cannot be read"
 
 
 class Answered(NamedTuple):
@@ -31,8 +35,31 @@ class Answered(NamedTuple):
     dtype: str
 
 
-def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) -> Iterator[dict[str, Any]]:
-    """List the arguments to try a module with, by name.
+class Attempt(NamedTuple):
+    """One way to call a module: what each of its arguments is for, and of which shape it is."""
+
+    roles: Mapping[str, str]
+    shapes: Mapping[str, tuple[int, ...]]
+    own: Any
+    positions: I64
+    kind: str
+
+    def make(self) -> dict[str, Any]:
+        """Make the arguments, anew for each call: a module may write to what it is given."""
+        return {name: self._fill(role, self.shapes[name]) for name, role in self.roles.items()}
+
+    def _fill(self, role: str, shape: tuple[int, ...]) -> Any:
+        if role == "positions":
+            return make_positions(self.own, self.positions, shape)
+        if role == "input":
+            return make_zeros(self.own, shape)
+        if role == "length":
+            return int(self.positions[-1]) + 1
+        return self.kind or None if role == "kind" else getattr(self.own, role)
+
+
+def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) -> Iterator[Attempt]:
+    """List the ways to try a module with, by the names of its arguments.
 
     Parameters
     ----------
@@ -43,8 +70,9 @@ def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) 
     InputError : an argument that must be given and whose name says nothing.
 
     >>> def forward(x, position_ids): ...
-    >>> [one["position_ids"].shape for one in list_attempts(forward, np.ones(2), np.arange(4), 2, "")][:2]
-    [(1, 4), (1, 4)]
+    >>> attempts = list_attempts(forward, np.ones(2), np.arange(4), 2, "")
+    >>> [one.make()["position_ids"].shape for one in attempts][:2]
+    [(1, 4), (4,)]
     """
     size = len(positions)
     shapes: dict[str, list[tuple[int, ...]]] = {
@@ -52,12 +80,8 @@ def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) 
         "input": [(1, size, width), (size, 1, width)],
     }
     roles = {name: role for name, role in _read_roles(module) if role}
-    places = [shapes.get(role, [()]) for role in roles.values()]
-    for chosen in product(*places):
-        yield {
-            name: _make(role, own, positions, shape, kind)
-            for (name, role), shape in zip(roles.items(), chosen, strict=True)
-        }
+    for chosen in product(*(shapes.get(role, [()]) for role in roles.values())):
+        yield Attempt(roles, dict(zip(roles, chosen, strict=True)), own, positions, kind)
 
 
 def _read_roles(module: Any) -> Iterator[tuple[str, str]]:
@@ -66,14 +90,14 @@ def _read_roles(module: Any) -> Iterator[tuple[str, str]]:
     try:
         parameters = signature(function).parameters
     except (TypeError, ValueError) as error:
-        raise InputError("its arguments are not known", type(module).__name__, "a function with a signature") from error
+        raise InputError("it cannot be called", "its arguments are not known") from error
     for name, one in parameters.items():
         if one.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
         role, required = _name_role(name), one.default is Parameter.empty
         if not role and required:
             if len(parameters) > 1:
-                raise InputError("an argument is not known", name, "positions, a length, an input or layer_type")
+                raise InputError("it cannot be called", f"its argument {name} is not known")
             role = "positions"
         yield name, role if required or one.default is None else ""
 
@@ -88,45 +112,55 @@ def _name_role(name: str) -> str:
     return "input" if lower in _INPUTS else lower if lower in ("device", "dtype") else ""
 
 
-def _make(role: str, own: Any, positions: I64, shape: tuple[int, ...], kind: str) -> Any:
-    if role == "positions":
-        return make_positions(own, positions, shape)
-    if role == "input":
-        return make_zeros(own, shape)
-    if role == "length":
-        return int(positions[-1]) + 1
-    return kind or None if role == "kind" else getattr(own, role)
-
-
-def call(module: Any, own: Any, positions: I64, width: int, kind: str = "", *, turns: bool = False) -> Answered:
-    """Call a module at positions and read what it gives.
+def find_way(module: Any, attempts: Iterable[Attempt], *, turns: bool = False) -> Attempt:
+    """Find the first way to call a module that gives something that can be read.
 
     Parameters
     ----------
-    own, width, kind : as for :func:`list_attempts`. turns : as for :func:`read_answer`.
+    module : one that may be spoilt: what fails half-way may have changed it. turns : as for :func:`read_answer`.
 
     Raises
     ------
-    InputError : it cannot be called with what its arguments are named after, or gives no cosines and sines and no table
-        with a row for each position; it says of the last attempt why.
+    InputError : there is none; it says what was given first, or else raised first.
 
     >>> def waves(positions):
-    ...     return np.cos(positions)[:, None], np.sin(positions)[:, None]
-    >>> call(waves, np.ones(1), np.arange(4), 2).what
+    ...     return np.cos(positions), np.sin(positions)
+    >>> find_way(waves, list_attempts(waves, np.ones(1), np.arange(4), 2, "")).shapes
+    {'positions': (1, 4)}
+    """
+    refused: dict[str, InputError] = {}
+    for attempt in attempts:
+        try:
+            call(module, attempt, turns=turns)
+        except InputError as error:
+            refused.setdefault(error.what, error)
+        else:
+            return attempt
+    raise refused.get(_UNREAD) or next(iter(refused.values()))
+
+
+def call(module: Any, attempt: Attempt, *, turns: bool = False) -> Answered:
+    """Call a module in one way and read what it gives.
+
+    Raises
+    ------
+    InputError : it gives nothing that can be read, or raises an error of its own.
+
+    >>> def waves(positions):
+    ...     return np.cos(positions), np.sin(positions)
+    >>> call(waves, next(list_attempts(waves, np.ones(1), np.arange(4), 2, ""))).what
     'rotation'
     """
-    reason = "it takes no positions"
-    for arguments in list_attempts(module, own, positions, width, kind):
-        try:
-            given = module(**arguments)
-        except Exception as error:  # whatever another's module raises says that it is not called so
-            reason = f"{type(error).__name__}: {shorten(str(error).partition(chr(10))[0], 120)}"
-            continue
-        found = read_answer(given, positions, turns=turns)
-        if found is not None:
-            return found
-        reason = f"it gives {_describe(given)}, in which no cosines and sines of {len(positions)} positions were found"
-    raise InputError("it cannot be called", reason, "it is kept by its buffers")
+    try:
+        given = module(**attempt.make())
+    except Exception as error:  # whatever another's module raises says that it is not called in this way
+        reason = f"{type(error).__name__}: {shorten(str(error).partition(chr(10))[0], 120)}"
+        raise InputError("it cannot be called", reason) from error
+    found = read_answer(given, attempt.positions, turns=turns)
+    if found is None:
+        rows = len(attempt.positions)
+        raise InputError(_UNREAD, f"it gives {_describe(given)}, in which nothing with {rows} rows was found")
+    return found
 
 
 def read_answer(given: Any, positions: I64, *, turns: bool = False) -> Answered | None:
@@ -141,13 +175,16 @@ def read_answer(given: Any, positions: I64, *, turns: bool = False) -> Answered 
     >>> read_answer(angles, np.arange(4), turns=True).values.shape
     (4, 4)
     """
-    taken = [_take_rows(one, positions) for one in _flatten(given)]
-    rows = [one for one in taken if one is not None]
+    taken = [one for one in map(take_array, _flatten(given)) if one is not None]
+    if len(taken) == 1 and taken[0].squeezed.ndim == 3 and len(taken[0].squeezed) == 2:  # both, one after the other
+        taken = [Taken(one, taken[0].dtype) for one in taken[0].squeezed]
+    rows = [one for one in (_take_rows(one, positions) for one in taken) if one is not None]
     for one, other in pairwise(rows):
-        # at position 0 sines are 0
-        cosines, sines = (other, one) if not one.values[0].any() else (one, other)
-        if cosines.values.shape == sines.values.shape and positions[0] == 0 and not sines.values[0].any():
-            return Answered("rotation", np.hstack([cosines.values, sines.values]), one.dtype)
+        if one.values.shape == other.values.shape and _lie_on_circle(one.values, other.values):
+            # cosines of slow pairs begin near 1, their sines near 0
+            sines_first = np.abs(one.values[0]).sum() < np.abs(other.values[0]).sum()
+            both = (other, one) if sines_first else (one, other)
+            return Answered("rotation", np.hstack([part.values for part in both]), one.dtype)
     if len(rows) != 1:
         return None
     values, dtype = rows[0]
@@ -164,6 +201,11 @@ def read_answer(given: Any, positions: I64, *, turns: bool = False) -> Answered 
     return Answered("rotation", np.hstack([waves.cosines, waves.sines]), dtype) if values.any() else None
 
 
+def _lie_on_circle(one: F64, other: F64) -> bool:
+    squares = one**2 + other**2
+    return bool(np.ptp(squares) <= _ROUND * squares.max())
+
+
 def _flatten(given: Any) -> Iterator[Any]:
     if isinstance(given, Mapping):
         given = tuple(given.values())
@@ -172,10 +214,9 @@ def _flatten(given: Any) -> Iterator[Any]:
             yield one
 
 
-def _take_rows(tensor: Any, positions: I64) -> Taken | None:
+def _take_rows(taken: Taken, positions: I64) -> Taken | None:
     """The rows of a tensor, one for each position, of all up to the last too; of parts that are equal the first."""
-    taken = take_array(tensor)
-    if taken is None or not np.isfinite(taken.values).all():
+    if not taken.values.size or not np.isfinite(taken.values).all():
         return None
     values, size = taken.squeezed, len(positions)
     if values.ndim > 2 and len(values) != size and all(np.array_equal(one, values[0]) for one in values):

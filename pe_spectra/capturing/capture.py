@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from pe_spectra.capturing.calls import Answered
 from pe_spectra.capturing.captured import Capture, CapturedRotation, CapturedTable, count_run
-from pe_spectra.capturing.faults import find_cast_faults, find_changes, find_silence
-from pe_spectra.capturing.holdings import Held, Holding, find_held, find_learned, list_holdings, name_kind
-from pe_spectra.capturing.probing import Probed, Question, probe
+from pe_spectra.capturing.faults import find_cast_faults, find_changes, find_silence, find_unread
+from pe_spectra.capturing.holdings import Held, Holding, find_held, find_learned, list_holdings, list_unread, name_kind
+from pe_spectra.capturing.probing import Probed, Question, probe, probe_function
 from pe_spectra.capturing.tensors import Taken
 from pe_spectra.errors import InputError
 from pe_spectra.exact import I64
@@ -30,6 +30,14 @@ _CASTS = ("half", "bfloat16")
 _LENGTH = IntegerRange(minimum=2, maximum=MAX_LENGTH)
 _ACCEPTED = "a module with named_modules, or a function of positions"
 _ALL = "all"
+
+
+class _Found(NamedTuple):
+    """What was found so far."""
+
+    parts: list[_Part]
+    tables: list[CapturedTable]
+    findings: list[Finding]
 
 
 class _Part(NamedTuple):
@@ -86,8 +94,7 @@ def _read_positions(positions: int | ArrayLike) -> I64:
 
 def _capture_function(function: Any, positions: I64) -> Capture:
     name = getattr(function, "__name__", type(function).__name__)
-    holding = Holding("", function, {}, {})
-    probed = probe(holding, Held({}, None, {}), Question(positions, 1, "", turns=False))
+    probed = probe_function(function, positions)
     if probed.answer is None:
         raise InputError(f"{name} gives nothing that can be captured", probed.why or "", _ACCEPTED)
     answer = probed.answer
@@ -104,30 +111,27 @@ def _capture_function(function: Any, positions: I64) -> Capture:
 
 
 def _capture_model(model: Any, positions: I64) -> Capture:
-    parts: list[_Part] = []
-    tables: list[CapturedTable] = []
-    findings: list[Finding] = []
+    found = _Found([], [], [])
     for holding in list_holdings(model):
         learned = [_keep(path, holds, taken) for path, holds, taken in find_learned(holding)]
-        tables += learned
+        found.tables.extend(learned)
         held = find_held(holding)
         if held.lists or held.waves:
-            parts += _take_rotations(holding, held, positions)
+            found.parts.extend(_take_rotations(holding, held, positions))
         elif held.tables and not learned:
-            found, said = _take_table(holding, held, positions)
-            tables.append(found)
-            findings += said
-    if not parts and not tables:
+            _take_sinusoids(holding, held, positions, found)
+        found.findings.extend(map(find_unread, list_unread(holding)))
+    if not found.parts and not found.tables:
         accepted = "a module that holds frequencies, cosines and sines, or a table of positions"
-        raise InputError("there is nothing to capture", type(model).__name__, accepted)
-    rotations, said = _merge(parts)
-    findings += said
+        seen = f": {found.findings[0].message}" if found.findings else ""
+        raise InputError("there is nothing to capture", f"{type(model).__name__}{seen}", accepted)
+    rotations, said = _merge(found.parts)
     return Capture(
         subject=type(model).__name__,
         positions=positions,
         rotations=rotations,
-        tables=_merge_tables(tables),
-        findings=tuple(sorted(findings, key=lambda one: -RANKS[one.level])),
+        tables=_merge_tables(found.tables),
+        findings=tuple(sorted([*found.findings, *said], key=lambda one: -RANKS[one.level])),
     )
 
 
@@ -139,17 +143,17 @@ def _take_rotations(holding: Holding, held: Held, positions: I64) -> Iterator[_P
     for kind in dict.fromkeys(map(name_kind, held.lists)) if held.lists else [""]:
         own = Held({name: one for name, one in held.lists.items() if name_kind(name) == kind}, held.waves, held.tables)
         widths = [2 * len(dump.frequencies) for _, dump in own.lists.values()]
-        widths += [int(held.waves[0].squeezed.shape[1])] if held.waves else []
-        asked = Question(positions, widths[0], kind, turns=True)
+        held_rows = [one.squeezed for one in (*(held.waves or ())[:1], *held.tables.values())]
+        asked = Question(positions, [*widths, *(one.shape[1] for one in held_rows)][0], kind, turns=True)
         probed = probe(holding, own, asked)
-        rows = len(held.waves[0].squeezed) if held.waves else len(positions)
+        rows = min(map(len, held_rows), default=len(positions))
         if probed.answer is None and rows < len(positions):  # a cache that is not made longer when it is called
             asked = asked._replace(positions=positions[positions < rows])
             probed = probe(holding, own, asked)
         rotation = _read_probed(holding, own, probed, asked)
         findings = list(find_changes(holding.shown, probed.changes))
-        if probed.why is not None:
-            findings.append(find_silence(holding.shown, probed.why))
+        if rotation.why is not None:
+            findings.append(find_silence(holding.shown, rotation.why))
         for cast in _CASTS:
             if hasattr(holding.module, cast):
                 findings += find_cast_faults(holding.shown, cast, probed, probe(holding, own, asked, cast))
@@ -225,7 +229,8 @@ def _merge(parts: Sequence[_Part]) -> tuple[tuple[CapturedRotation, ...], list[F
     for first, *others in groups.values():
         modules = tuple(dict.fromkeys(name for one in (first, *others) for name in one.rotation.modules))
         is_kind = first.kind and sum(other[0].kind == first.kind for other in groups.values()) == 1
-        name = _ALL if len(groups) == 1 and not first.kind else first.kind if is_kind else modules[0]
+        paths = ".".join(filter(None, (modules[0], first.kind)))
+        name = _ALL if len(groups) == 1 and not first.kind else first.kind if is_kind else paths
         found.append(replace(first.rotation, name=name, modules=modules))
     # modules that are alike have the same faults
     return tuple(found), [one for first, *_ in groups.values() for one in first.findings]
@@ -249,15 +254,20 @@ def _merge_tables(tables: Sequence[CapturedTable]) -> tuple[CapturedTable, ...]:
     return tuple(replace(first, shared=tuple(other.name for other in others)) for first, *others in groups.values())
 
 
-def _take_table(holding: Holding, held: Held, positions: I64) -> tuple[CapturedTable, list[Finding]]:
-    """Take what a module with a table of sinusoids adds; where it cannot be called, the table."""
+def _take_sinusoids(holding: Holding, held: Held, positions: I64, found: _Found) -> None:
+    """Take what a module with a table of sinusoids gives: a rotation, a table that is added, or else what it holds."""
     path, taken = next(iter(held.tables.items()))
     rows, width = taken.values.shape
     probed = probe(holding, held, Question(positions[positions < rows], width, "", turns=False))
-    findings = list(find_changes(holding.shown, probed.changes))
-    if probed.answer is not None and probed.answer.values.shape[1] == width:
-        answer = probed.answer
-        table = _keep(path, "positions", Taken(answer.values, answer.dtype))
-        return replace(table, source="call"), findings
+    answer = probed.answer
+    if answer is not None and answer.what == "rotation":
+        found.parts.extend(_take_rotations(holding, held, positions))
+        return
+    found.findings.extend(find_changes(holding.shown, probed.changes))
+    if answer is not None and answer.values.shape[1] == width:
+        given = _keep(path, "positions", Taken(answer.values, answer.dtype))
+        found.tables.append(replace(given, source="call"))
+        return
     why = probed.why or "it gives no table"
-    return replace(_keep(path, "positions", taken), why=why), [*findings, find_silence(holding.shown, why)]
+    found.tables.append(replace(_keep(path, "positions", taken), why=why))
+    found.findings.append(find_silence(holding.shown, why))

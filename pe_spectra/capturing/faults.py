@@ -39,14 +39,22 @@ MERGED_POSITIONS = Kind(
     formula="number of different rows of cosines and sines before the cast, and after it",
 )
 NOT_CALLED = Kind(
-    code="not-called",
+    code="taken-by-its-buffers",
     levels=("note",),
-    phrase="a module could not be called",
-    reasoning="What a module gives can be another thing than what it holds: it is taken by its buffers alone.",
-    formula="no arguments named after positions, lengths and inputs gave cosines and sines, or a table",
+    phrase="a module was not called, or gave nothing that could be read",
+    reasoning="What a module gives can be another thing than what it holds; here only what it holds is known.",
+    formula="no arguments named after positions, lengths and inputs gave cosines and sines, or a table, with a row for "
+    "each position",
+)
+NOT_READ = Kind(
+    code="frequencies-not-read",
+    levels=("note",),
+    phrase="a list of frequencies is of no kind that is read",
+    reasoning="Frequencies of several axes stand in one list, or in a table: nothing was taken of this module.",
+    formula="a tensor whose name ends with inv_freq has numbers that rise and fall, or more than one axis",
 )
 #: Every kind of finding about a module, by its code.
-KINDS = {kind.code: kind for kind in (CHANGES, ROUNDED_FREQUENCIES, MERGED_POSITIONS, NOT_CALLED)}
+KINDS = {kind.code: kind for kind in (CHANGES, ROUNDED_FREQUENCIES, MERGED_POSITIONS, NOT_CALLED, NOT_READ)}
 
 
 def find_changes(module: str, changes: Sequence[Change]) -> Iterator[Finding]:
@@ -102,9 +110,18 @@ def _find_rounded(module: str, cast: str, name: str, before: Dump, after: Dump) 
 
 
 def find_silence(module: str, why: str) -> Finding:
-    """Say that a module could not be called.
+    """Say that a module is known by what it holds alone.
 
-    >>> find_silence("rotary_emb", "it takes no positions").level
+    >>> find_silence("rotary_emb", "it takes no positions").message
+    'rotary_emb is taken by its buffers: it takes no positions.'
+    """
+    return NOT_CALLED.find(f"{module} is taken by its buffers: {why}.", module=module, why=why)
+
+
+def find_unread(tensor: str) -> Finding:
+    """Say that nothing was taken of a list of frequencies.
+
+    >>> find_unread("visual.inv_freq").level
     'note'
     """
-    return NOT_CALLED.find(f"{module} could not be called: {why}; it is taken by its buffers.", module=module, why=why)
+    return NOT_READ.find(f"{tensor} is no list of frequencies that fall, so nothing was taken of it.", tensor=tensor)

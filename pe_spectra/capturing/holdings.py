@@ -117,6 +117,17 @@ def find_learned(holding: Holding) -> Iterator[tuple[str, str, Taken]]:
             yield path, KNOWN_NAMES[known], Taken(taken.squeezed, taken.dtype)
 
 
+def list_unread(holding: Holding) -> tuple[str, ...]:
+    """Return the paths of lists that are frequencies by their names and could not be read as such.
+
+    >>> list_unread(Holding("visual", None, {"inv_freq": np.eye(2)}, {}))
+    ('visual.inv_freq',)
+    """
+    names = [name for name in holding.buffers if name.endswith(_LIST_END) and _KEPT not in name]
+    read = find_held(holding).lists if names else {}
+    return tuple(holding.name(name) for name in names if name not in read)
+
+
 def name_kind(tensor: str) -> str:
     """Return the kind of layers that a list of frequencies is named after; empty where it is not.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pe_spectra.capturing.calls import Answered, call
+from pe_spectra.capturing.calls import Answered, Attempt, call, find_way, list_attempts
 from pe_spectra.capturing.holdings import Held, Holding, find_held, list_holdings
-from pe_spectra.capturing.tensors import Taken
+from pe_spectra.capturing.tensors import Taken, name_type
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 
@@ -47,27 +47,57 @@ def probe(holding: Holding, held: Held, asked: Question, cast: str = "") -> Prob
     ----------
     cast : name of a method that casts the numbers of the copy first, as bfloat16; empty for none.
 
-    >>> def waves(positions):
-    ...     return np.cos(positions)[:, None], np.sin(positions)[:, None]
-    >>> empty = Holding("", waves, {"own": np.ones(1)}, {})
-    >>> asked = Question(np.arange(4), 2, "", turns=True)
-    >>> probe(empty, Held({}, None, {}), asked).why is None
-    True
+    >>> class Waves:
+    ...     own = np.ones(1)
+    ...     def __call__(self, positions): return np.cos(positions), np.sin(positions)
+    ...     def named_modules(self): return [("", self)]
+    ...     def named_buffers(self, recurse): return [("own", self.own)]
+    ...     def named_parameters(self, recurse): return []
+    >>> holding = next(list_holdings(Waves()))
+    >>> probe(holding, Held({}, None, {}), Question(np.arange(4), 2, "", turns=True)).answer.what
+    'rotation'
     """
     try:
-        copy = _copy(holding, cast)
+        copy, spoilt = _copy(holding, cast), _copy(holding, cast)
     except InputError as error:
         return Probed(None, error.given, held)
-    own = next(iter({**copy.buffers, **copy.parameters}.values()), np.ones(1))
+    own = _choose_own(copy)
     try:
-        first = call(copy.module, own, asked.positions, asked.width, asked.kind, turns=asked.turns)
+        attempts = list_attempts(spoilt.module, own, asked.positions, asked.width, asked.kind)
+        way = find_way(spoilt.module, attempts, turns=asked.turns)
+        first = call(copy.module, way, turns=asked.turns)
         before = _refresh(copy).take()
-        second = call(copy.module, own, asked.positions, asked.width, asked.kind, turns=asked.turns)
+        second = call(copy.module, way, turns=asked.turns)
     except InputError as error:
         return Probed(None, error.given, find_held(_refresh(copy)))
     left = _refresh(copy)
     changes = (*_find_changes(before, left.take()), *_compare_answers(first, second))
     return Probed(first, None, find_held(left), changes)
+
+
+def probe_function(function: Callable[[I64], Any], positions: I64) -> Probed:
+    """Call a function of positions (S,) twice.
+
+    >>> probe_function(lambda s: np.cos(s), np.arange(4)).answer.values.shape
+    (4, 1)
+    """
+    way = Attempt({"positions": "positions"}, {"positions": (len(positions),)}, positions, positions, "")
+
+    def ask() -> Answered:
+        return call(lambda positions: function(positions), way)  # whatever its argument is called
+
+    nothing = Held({}, None, {})
+    try:
+        first, second = ask(), ask()
+    except InputError as error:
+        return Probed(None, error.given, nothing)
+    return Probed(first, None, nothing, tuple(_compare_answers(first, second)))
+
+
+def _choose_own(holding: Holding) -> Any:
+    """A tensor of a module that others are made like: one of floating point where it has one."""
+    tensors = [*holding.buffers.values(), *holding.parameters.values()]
+    return next((one for one in tensors if "int" not in name_type(one)), next(iter(tensors), np.ones(1)))
 
 
 def _copy(holding: Holding, cast: str) -> Holding:
@@ -85,8 +115,6 @@ def _copy(holding: Holding, cast: str) -> Holding:
 
 def _refresh(holding: Holding) -> Holding:
     """The same module with the tensors that it holds now."""
-    if not hasattr(holding.module, "named_modules"):
-        return holding
     return next(iter(list_holdings(holding.module)))._replace(path=holding.path)
 
 

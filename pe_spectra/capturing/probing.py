@@ -83,12 +83,12 @@ def probe_function(function: Callable[[I64], Any], positions: I64) -> Probed:
     """
     way = Attempt({"positions": "positions"}, {"positions": (len(positions),)}, positions, positions, "")
 
-    def ask() -> Answered:
-        return call(lambda positions: function(positions), way)  # whatever its argument is called
+    def flat(positions: I64) -> Any:  # whatever the function calls its argument
+        return function(positions)
 
     nothing = Held({}, None, {})
     try:
-        first, second = ask(), ask()
+        first, second = call(flat, way), call(flat, way)
     except InputError as error:
         return Probed(None, error.given, nothing)
     return Probed(first, None, nothing, tuple(_compare_answers(first, second)))

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pe_spectra.capturing.tensors import Taken, is_tensor, make_positions, make_zeros, take_array
+from pe_spectra.capturing.foreign_tensors import Taken, is_tensor, make_positions, make_zeros, take_array
 from pe_spectra.errors import InputError, shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.dumps.cache_shapes import pair_up
@@ -35,7 +35,7 @@ class Answered(NamedTuple):
     dtype: str
 
 
-class Attempt(NamedTuple):
+class CallForm(NamedTuple):
     """One way to call a module: what each of its arguments is for, and of which shape it is."""
 
     roles: Mapping[str, str]
@@ -58,7 +58,7 @@ class Attempt(NamedTuple):
         return self.kind or None if role == "kind" else getattr(self.own, role)
 
 
-def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) -> Iterator[Attempt]:
+def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) -> Iterator[CallForm]:
     """List the ways to try a module with, by the names of its arguments.
 
     Parameters
@@ -81,7 +81,7 @@ def list_attempts(module: Any, own: Any, positions: I64, width: int, kind: str) 
     }
     roles = {name: role for name, role in _read_roles(module) if role}
     for chosen in product(*(shapes.get(role, [()]) for role in roles.values())):
-        yield Attempt(roles, dict(zip(roles, chosen, strict=True)), own, positions, kind)
+        yield CallForm(roles, dict(zip(roles, chosen, strict=True)), own, positions, kind)
 
 
 def _read_roles(module: Any) -> Iterator[tuple[str, str]]:
@@ -112,7 +112,7 @@ def _name_role(name: str) -> str:
     return "input" if lower in _INPUTS else lower if lower in ("device", "dtype") else ""
 
 
-def find_way(module: Any, attempts: Iterable[Attempt], *, turns: bool = False) -> Attempt:
+def find_way(module: Any, attempts: Iterable[CallForm], *, turns: bool = False) -> CallForm:
     """Find the first way to call a module that gives something that can be read.
 
     Parameters
@@ -139,7 +139,7 @@ def find_way(module: Any, attempts: Iterable[Attempt], *, turns: bool = False) -
     raise refused.get(_UNREAD) or next(iter(refused.values()))
 
 
-def call(module: Any, attempt: Attempt, *, turns: bool = False) -> Answered:
+def call(module: Any, attempt: CallForm, *, turns: bool = False) -> Answered:
     """Call a module in one way and read what it gives.
 
     Raises

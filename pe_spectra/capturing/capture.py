@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from pe_spectra.capturing.calls import Answered
 from pe_spectra.capturing.captured import Capture, CapturedRotation, CapturedTable, count_run
 from pe_spectra.capturing.faults import find_cast_faults, find_changes, find_silence, find_unread
+from pe_spectra.capturing.foreign_tensors import Taken
 from pe_spectra.capturing.holdings import Held, Holding, find_held, find_learned, list_holdings, list_unread, name_kind
 from pe_spectra.capturing.probing import Probed, Question, probe, probe_function
-from pe_spectra.capturing.tensors import Taken
 from pe_spectra.errors import InputError
 from pe_spectra.exact import I64
 from pe_spectra.findings import Finding

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from pe_spectra.capturing.calls import Answered
 from pe_spectra.capturing.probing import Change, Probed
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.limits import MAX_LENGTH
@@ -74,6 +75,12 @@ def find_cast_faults(module: str, cast: str, before: Probed, after: Probed) -> I
     Parameters
     ----------
     cast : name of the method. before, after : what the module held and gave.
+
+    >>> from pe_spectra.capturing.holdings import Held
+    >>> gave = (np.arange(4.0)[:, None], np.array([[0.0], [1.0], [1.0], [1.0]]))
+    >>> before, after = (Probed(Answered("rotation", one, ""), None, Held({}, None, {})) for one in gave)
+    >>> [found.message for found in find_cast_faults("rotary", "half", before, after)]
+    ['rotary after .half(): 4 positions have 2 different rows.']
     """
     for name, (_, dump) in before.held.lists.items():
         narrow = after.held.lists.get(name)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pe_spectra.capturing.tensors import Taken, is_tensor, name_type, take_array
+from pe_spectra.capturing.foreign_tensors import Taken, is_tensor, name_type, take_array
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.files.known_tables import KNOWN_NAMES, find_known_name

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pe_spectra.capturing.calls import Answered, Attempt, call, find_way, list_attempts
+from pe_spectra.capturing.calls import Answered, CallForm, call, find_way, list_attempts
+from pe_spectra.capturing.foreign_tensors import Taken, name_type
 from pe_spectra.capturing.holdings import Held, Holding, find_held, list_holdings
-from pe_spectra.capturing.tensors import Taken, name_type
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 
@@ -81,7 +81,7 @@ def probe_function(function: Callable[[I64], Any], positions: I64) -> Probed:
     >>> probe_function(lambda s: np.cos(s), np.arange(4)).answer.values.shape
     (4, 1)
     """
-    way = Attempt({"positions": "positions"}, {"positions": (len(positions),)}, positions, positions, "")
+    way = CallForm({"positions": "positions"}, {"positions": (len(positions),)}, positions, positions, "")
 
     def flat(positions: I64) -> Any:  # whatever the function calls its argument
         return function(positions)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_spectra.capturing.tensors import is_tensor, make_positions, make_zeros, name_type, take_array
+from pe_spectra.capturing.foreign_tensors import is_tensor, make_positions, make_zeros, name_type, take_array
 from pe_spectra.errors import InputError
 from tests.capturing.fakes import Tensor
 

@@ -159,7 +159,7 @@ def call(module: Any, attempt: CallForm, *, turns: bool = False) -> Answered:
     found = read_answer(given, attempt.positions, turns=turns)
     if found is None:
         rows = len(attempt.positions)
-        raise InputError(_UNREAD, f"it gives {_describe(given)}, in which nothing with {rows} rows was found")
+        raise InputError(_UNREAD, f"it gives {_describe(given)}, in which no rows of {rows} positions were found")
     return found
 
 
@@ -191,7 +191,8 @@ def read_answer(given: Any, positions: I64, *, turns: bool = False) -> Answered 
     if np.iscomplexobj(values):
         return Answered("rotation", np.hstack([values.real, values.imag]), dtype)
     if not turns:
-        return Answered("table", values, dtype)
+        # one row for all is that of a batch, or of position 0
+        return Answered("table", values, dtype) if (values != values[0]).any() else None
     if _are_angles(values, positions):
         return Answered("rotation", np.hstack([np.cos(values), np.sin(values)]), dtype)
     try:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pe_spectra.capturing.calls import Answered
 from pe_spectra.capturing.probing import Change, Probed
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.limits import MAX_LENGTH
@@ -28,8 +27,8 @@ ROUNDED_FREQUENCIES = Kind(
     phrase="casting the module rounds its frequencies",
     reasoning="Methods that cast a model cast its buffers, too. A frequency that is off by a share e has a phase that "
     "is off by s w e at position s, which grows until nothing is left.",
-    formula="frequencies after the cast differ by more than the rounding of float32; the first position s with "
-    "|s (w - w')| > pi/8, whole turns taken off",
+    formula="frequencies after the cast are those of a coarser type, or others; the first position s with "
+    f"|s (w - w')| > pi/8, whole turns taken off, is below {MAX_LENGTH:,}",
 )
 MERGED_POSITIONS = Kind(
     code="positions-merged-by-cast",
@@ -76,6 +75,7 @@ def find_cast_faults(module: str, cast: str, before: Probed, after: Probed) -> I
     ----------
     cast : name of the method. before, after : what the module held and gave.
 
+    >>> from pe_spectra.capturing.calls import Answered
     >>> from pe_spectra.capturing.holdings import Held
     >>> gave = (np.arange(4.0)[:, None], np.array([[0.0], [1.0], [1.0], [1.0]]))
     >>> before, after = (Probed(Answered("rotation", one, ""), None, Held({}, None, {})) for one in gave)

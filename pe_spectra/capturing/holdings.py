@@ -112,7 +112,9 @@ def find_learned(holding: Holding) -> Iterator[tuple[str, str, Taken]]:
     """
     for name, tensor in {**holding.buffers, **holding.parameters}.items():
         path = holding.name(name)
-        known = find_known_name(path)
+        # a module that turns by a grid may give its cosines and sines the name of a table
+        turns = name in holding.buffers and _has_word(path, _TURNING_WORDS)
+        known = None if turns else find_known_name(path)
         if known is not None and len(_squeeze(tensor)) == 2 and (taken := take_array(tensor)) is not None:
             yield path, KNOWN_NAMES[known], Taken(taken.squeezed, taken.dtype)
 

@@ -83,6 +83,12 @@ def test_without_a_rotation_one_array_is_a_table():
     assert give(lambda x: Tensor(x.values + np.hstack([np.cos(ANGLES), np.sin(ANGLES)]))).what == "table"
 
 
+def test_one_row_for_all_positions_is_that_of_a_batch():
+    table = np.random.default_rng(0).normal(size=(12, 1, 8))
+    found = give(lambda x: Tensor(x.values + table[: x.shape[0]]))
+    np.testing.assert_allclose(found.values, table[:, 0], atol=1e-6)
+
+
 def test_two_arrays_that_lie_on_no_circle_are_no_rotation():
     assert read_answer((Tensor(ANGLES), Tensor(ANGLES + 1)), POSITIONS) is None
     assert read_answer((Tensor(np.cos(ANGLES)), Tensor(np.sin(ANGLES[:, :2]))), POSITIONS) is None
@@ -100,12 +106,15 @@ def fail(x):
     [
         (lambda grid, thw: None, "its argument grid is not known"),
         (fail, "IndexError: index 12"),
-        (lambda x: None, "it gives NoneType, in which nothing with 12 rows was found"),
-        (lambda x: Tensor(np.ones((3, 2))), "it gives 3 x 2, in which nothing with 12 rows was found"),
-        (lambda x: Tensor(1.0), "it gives a single number, in which nothing with 12 rows was found"),
-        (lambda x: Tensor(np.full((12, 2), np.nan)), "it gives 12 x 2, in which nothing with 12 rows was found"),
-        (lambda x: Tensor(np.ones((12, 0))), "it gives 12 x 0, in which nothing with 12 rows was found"),
-        (lambda x: Tensor(np.ones((12, 8)) > 0, "bool"), "it gives 12 x 8, in which nothing with 12 rows was found"),
+        (lambda x: None, "it gives NoneType, in which no rows of 12 positions were found"),
+        (lambda x: Tensor(np.ones((3, 2))), "it gives 3 x 2, in which no rows of 12 positions were found"),
+        (lambda x: Tensor(1.0), "it gives a single number, in which no rows of 12 positions were found"),
+        (lambda x: Tensor(np.full((12, 2), np.nan)), "it gives 12 x 2, in which no rows of 12 positions were found"),
+        (lambda x: Tensor(np.ones((12, 0))), "it gives 12 x 0, in which no rows of 12 positions were found"),
+        (
+            lambda x: Tensor(np.ones((12, 8)) > 0, "bool"),
+            "it gives 12 x 8, in which no rows of 12 positions were found",
+        ),
         (int, "its arguments are not known"),
     ],
 )

@@ -278,7 +278,7 @@ def test_a_table_of_sinusoids_is_what_its_module_adds_or_else_what_it_holds():
     found = capture(held)
     assert (found.tables[0].source, found.tables[0].why) == ("table", "its argument ids is not known")
     assert list_codes(found) == [("note", "taken-by-its-buffers", "Module")]
-    held.forward = lambda x: Tensor(x.values[..., :8])
+    held.forward = lambda x: Tensor(x.values[..., :8] + SINES[:, :8]) if x.shape[0] == 1 else 1 / 0
     assert capture(held).tables[0].why == "it gives no table"
 
 

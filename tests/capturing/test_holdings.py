@@ -96,6 +96,7 @@ def test_learned_tables_have_the_names_that_models_give_them():
     model = Model(wpe=Embedding(np.eye(4)), wte=Embedding(np.eye(4)))
     found = [one for holding in list_holdings(model) for one in find_learned(holding)]
     assert [(path, kind) for path, kind, _ in found] == [("wpe.weight", "positions")]
+    assert not [*find_learned(hold("rope", pos_embed=Tensor(np.eye(4))))]
     assert [kind for _, kind, _ in find_learned(hold(parameters={"pos_embed": Tensor(np.ones((1, 5, 4)))}))] == [
         "positions"
     ]

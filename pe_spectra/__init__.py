@@ -17,6 +17,8 @@ from pe_spectra.names import ENCODING_CLASSES as _ENCODING_CLASSES
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
+    from pe_spectra.capturing.capture import capture as capture
+    from pe_spectra.capturing.captured import Capture as Capture
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
     from pe_spectra.encodings import Encoding as Encoding
     from pe_spectra.encodings import Frequencies as Frequencies
@@ -132,6 +134,8 @@ _OF_SEVERAL = ("compare_encodings", "compute_spectra")
 #: Module -> its other public names.
 _OTHERS = {
     "_version": ("__version__",),
+    "capturing.capture": ("capture",),
+    "capturing.captured": ("Capture",),
     "encodings": ("ENCODINGS", "Encoding", "Frequencies", "GivenArray", "find_encoding"),
     "errors": ("FileError", "InputError", "PeSpectraError", "UndefinedError"),
     "faithfulness": ("Faithfulness",),

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.encodings import (
     Encoding,
@@ -34,6 +35,8 @@ from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
 SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors", ".npz")
 #: Of these, files that hold several arrays by their names.
 ARCHIVES = (".safetensors", ".npz")
+#: Types of numbers as a .safetensors file names them.
+_STORED = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -238,21 +241,37 @@ def write_lines(found: Exported, delimiter: str = ",") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _encode_archive(arrays: Mapping[str, F64], suffix: str, metadata: Mapping[str, str]) -> bytes:
-    """Write arrays by name; .safetensors by hand: the library orders the texts of its header anew at every run."""
-    if suffix == ".npz":
-        stream, named = io.BytesIO(), dict[str, Any](arrays)
-        np.savez(stream, **named)
-        return stream.getvalue()
-    whole = {name: np.ascontiguousarray(values, dtype="<f8") for name, values in arrays.items()}
+def encode_safetensors(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> bytes:
+    """Return the bytes of a .safetensors file with arrays by name, each in its own type.
+
+    It is written by hand: the library orders the texts of its header anew at every run.
+
+    Parameters
+    ----------
+    arrays : of float64, float32, float16, bfloat16 or int64. metadata : texts by name.
+
+    >>> encode_safetensors({"a": np.ones(1)}, {})[8:].split(b'"')[7:10]
+    [b'F64', b',', b'shape']
+    """
+    whole = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     ends = list(accumulate((values.nbytes for values in whole.values()), initial=0))
     tensors = {
-        name: {"dtype": "F64", "shape": values.shape, "data_offsets": (start, end)}
+        name: {"dtype": _STORED[values.dtype.name], "shape": values.shape, "data_offsets": (start, end)}
         for (name, values), start, end in zip(whole.items(), ends, ends[1:], strict=False)
     }
     header = json.dumps({"__metadata__": dict(metadata), **tensors}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)  # the numbers begin at a multiple of their size
-    return b"".join([len(header).to_bytes(8, "little"), header, *(values.data for values in whole.values())])
+    # types that NumPy does not have give no buffer of their own
+    parts = (values.reshape(-1).view(np.uint8).data for values in whole.values())
+    return b"".join([len(header).to_bytes(8, "little"), header, *parts])
+
+
+def _encode_archive(arrays: Mapping[str, F64], suffix: str, metadata: Mapping[str, str]) -> bytes:
+    if suffix == ".npz":
+        stream, named = io.BytesIO(), dict[str, Any](arrays)
+        np.savez(stream, **named)
+        return stream.getvalue()
+    return encode_safetensors(arrays, metadata)
 
 
 def _build(

@@ -12,6 +12,7 @@ from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.files.tables import list_arrays, read_array
+from pe_spectra.models.dumps.called import read_called
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.stated.configuration import read_configuration
@@ -19,14 +20,15 @@ from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import CACHED, CALLED, FREQUENCIES, LISTED
 from pe_spectra.wording import count
 
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
 _AXES = (1, 2, 3)
 #: Columns of frequencies as `export` writes them.
 _EXPORTED = ("frequency", "mass", "phase")
-#: Ends of the names of arrays that `export` writes for every kind of layers, behind that of the kind.
-_OF_KINDS = (".frequencies", ".cos-sin")
+#: Ends of the names of arrays that stand for a kind of layers, as `export` and captures write them.
+_OF_KINDS = (FREQUENCIES, CACHED, CALLED)
 #: Ends of the names that implementations give them; of a pair, cosines and sines.
 _SINGLE = ("inv_freq", "original_inv_freq", "cos_sin_cache", "freqs_cis")
 _PAIRS = (("cos_cached", "sin_cached"), ("cos_cache", "sin_cache"), ("cosines", "sines"), ("cos", "sin"))
@@ -149,9 +151,12 @@ def _state(content: ModelContent) -> Configuration:
 
 def _read_arrays(found: ModelFile) -> Side:
     path = found.path or Path(found.shown)
-    kinds = [] if found.tensor else [name for name in list_arrays(path, found.label) if name.endswith(_OF_KINDS)]
+    names = () if found.tensor else list_arrays(path, found.label)
+    kinds = [name for name in names if name.endswith(_OF_KINDS)]
     if kinds:
-        return _read_kinds(found.shown, {name: _read_one(path, name, found.label) for name in kinds})
+        beside = [name.removesuffix(CALLED) + LISTED for name in kinds if name.endswith(CALLED)]
+        wanted = [*kinds, *(name for name in beside if name in names)]
+        return _read_kinds(found.shown, {name: _read_one(path, name, found.label) for name in wanted})
     first, second = _read_rotary_dump(path, found.tensor, found.label)
     dtype = None if first.dtype == "text" else first.dtype
     notes = (*first.notes, *(second.notes if second is not None else ()))
@@ -171,11 +176,18 @@ def _read_arrays(found: ModelFile) -> Side:
 
 
 def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:
-    """Read what `export` wrote of every kind of layers, one array for each."""
+    """Read what `export` or a capture wrote of every kind of layers, one array for each, or frequencies beside it."""
     dumps: list[Dump] = []
     for name, one in arrays.items():
+        if not name.endswith(_OF_KINDS):
+            continue
+        listed = arrays.get(name.removesuffix(CALLED) + LISTED)
         try:
-            dump = _recognise(one, None, None if one.dtype == "text" else one.dtype)
+            if not name.endswith(CALLED):
+                dump = _recognise(one, None, one.dtype)
+            else:
+                held = () if listed is None else (listed.values, listed.dtype)
+                dump = read_called(one.values, one.dtype, *held)
         except InputError as error:
             raise FileError(f"{shown}::{name}", str(error)) from error
         dumps.append(replace(dump, name=name.rpartition(".")[0]))

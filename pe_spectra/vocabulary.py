@@ -103,6 +103,14 @@ STACKS = (
     "timm",
 )
 
+#: Ends of the names of arrays in a file that holds every kind of layers, behind that of the kind: what export and
+#: captures write; cosines and sines as a module gave them when it was called, and the frequencies that it holds beside.
+FREQUENCIES, CACHED, CALLED, LISTED = ".frequencies", ".cos-sin", ".called", ".inv_freq"
+#: Where what was captured of a module is from: a call, or what it holds.
+CAPTURED_FROM = ("call", "cache", "frequencies", "table")
+#: What the rows of a captured table are.
+CAPTURED_ROWS = ("positions", "buckets", "offsets")
+
 # --------------------------------------------------------------------- claims
 
 Grade = Literal["ok", "partly", "wrong", "not tested"]

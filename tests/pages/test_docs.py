@@ -23,6 +23,8 @@ from safetensors.numpy import save_file
 from pe_spectra.answers import agreements, differences
 from pe_spectra.answers.catalogues import answer_catalogue
 from pe_spectra.answers.documents import build_schema
+from pe_spectra.capturing.capture import capture
+from pe_spectra.capturing.faults import KINDS as MODULE_KINDS
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.files.known_tables import KNOWN_NAMES
 from pe_spectra.frozen.entries import take_side, write_entry
@@ -34,6 +36,7 @@ from pe_spectra.models.checks import KINDS
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import RELEASES
 from pe_spectra.spec import FILE_EXTENSIONS
+from tests.capturing.fakes import Model, Rotary, make_ladder
 from tests.conftest import Finished
 from tests.pages import quantities
 from tests.pages.quantities import write_causes, write_kinds
@@ -84,6 +87,10 @@ def test_every_finding_stands_in_the_table_with_its_level() -> None:
 
 def test_every_finding_about_a_model_stands_in_the_table_with_its_level() -> None:
     assert write_kinds(KINDS.values()) in PAGES["models.md"]
+
+
+def test_every_finding_about_a_module_stands_in_the_table_with_its_level() -> None:
+    assert write_kinds(MODULE_KINDS.values()) in PAGES["capturing.md"]
 
 
 def test_every_cause_stands_in_the_table_of_diff() -> None:
@@ -157,6 +164,7 @@ def write_fixtures(folder: Path) -> None:
     save_file({"wpe.weight": table.astype(np.float32)}, folder / "model" / "model.safetensors")
     configuration = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_theta": 5e5}
     (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
+    capture(Model(rotary_emb=Rotary(make_ladder(8)))).save(folder / "capture.safetensors")
     write_models(folder)
 
 
@@ -250,6 +258,7 @@ def update() -> None:
             text = "".join(lines if len(lines) <= kept else [*lines[:kept], "...\n"])
             return f"```console\n$ {match['command']}\n{text}```"
 
+        PAGES["capturing.md"] = TABLE.sub(lambda _: write_kinds(MODULE_KINDS.values()), PAGES["capturing.md"])
         PAGES["models.md"] = TABLE.sub(lambda _: write_kinds(KINDS.values()), PAGES["models.md"])
         PAGES["models.md"] = CAUSES.sub(lambda _: write_causes(), PAGES["models.md"])
         (DOCS / "quantities.md").write_text(

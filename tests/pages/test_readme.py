@@ -40,7 +40,11 @@ def test_the_errata_are_those_of_claims() -> None:
     assert match["errata"] == readme.write_errata(grade_claims())
 
 
-@pytest.mark.parametrize("page", [readme.README, ROOT / "docs" / "library.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [readme.README, *(ROOT / "docs" / name for name in ("library.md", "capturing.md"))],
+    ids=lambda page: page.name,
+)
 def test_the_examples_of_the_library_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     failures, tried = doctest.testfile(str(page), module_relative=False)

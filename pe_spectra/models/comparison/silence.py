@@ -52,6 +52,8 @@ def _explain_silence(name: str, letter: str, side: Rotation) -> str:
         return "one pair alone does not say" if alone else f"no published scaling fits the frequencies of {letter}"
     if side.kind == "frequencies":
         return "a dump of inv_freq does not say"
+    if name == "layout" and side.kind == "call":
+        return "what a module gives does not say how it is applied"
     if name == "layout":
         how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
         return f"a cache {how} does not say"

@@ -60,7 +60,7 @@ class StrayedRows(NamedTuple):
 class Dump(Rotation):
     """A rotation that was found from arrays."""
 
-    kind: Literal["frequencies", "cache"]  #: a dump of inv_freq, or cosines and sines
+    kind: Literal["frequencies", "cache", "call"]  #: a dump of inv_freq; cosines and sines, cached or given by a call
     frequencies: F64  #: (D/2,) rad/position, in their order; read-only
     error_bounds: F64  #: (D/2,) largest relative error of each; read-only
     rest: float = 0.0  #: rad/position: up to this, storing may have made 0 of a frequency

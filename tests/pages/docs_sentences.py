@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, cos, log10, pi
+from math import ceil, cos, log2, log10, pi
 
 import numpy as np
 
@@ -24,11 +24,12 @@ from pe_spectra.experiment import tasks
 from pe_spectra.experiment.design import FULL
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
 from pe_spectra.figures import build, recipes
+from pe_spectra.frozen import digests
 from pe_spectra.inspection import channels, formulas, levels, periods, ridges
 from pe_spectra.metrics import linearity, order
 from pe_spectra.metrics.common_ground import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
-from pe_spectra.models.comparison.divergence import BREAKS
+from pe_spectra.models.comparison.divergence import BREAKS, EXACT
 from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
@@ -51,7 +52,7 @@ from tests.reference import test_refusals
 
 README, TOUR, FAITHFULNESS, MODELS = "README.md", "docs/commands.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
-CONTRIBUTING, EXPERIMENT = "CONTRIBUTING.md", "docs/experiment.md"
+CONTRIBUTING, EXPERIMENT, CHECKING = "CONTRIBUTING.md", "docs/experiment.md", "docs/checking.md"
 #: Where the page on faithfulness draws its lines, and what pi is divided by where a phase breaks a port.
 SEPARATED, CONDITIONED, RECONSTRUCTED = numbers.lines_of_the_page()
 EIGHTH = round(pi / BREAKS, 9)
@@ -469,6 +470,9 @@ SENTENCES = (
         lambda: (FULL.width, min(FULL.rates), max(FULL.rates)),
     ),
     Sentence(EXPERIMENT, "a spike has the height {} in place of 1.5", lambda: (f"{tasks.SPIKE:g}",)),
+    Sentence(CHECKING, '`["0x1.a115829457fbep-1", {}]`', lambda: (repr(float.fromhex("0x1.a115829457fbep-1")),)),
+    Sentence(CHECKING, "of up to {} stretches of rows", lambda: (digests._STRETCHES,)),
+    Sentence(CHECKING, "within a relative 2**-{}", lambda: (-round(log2(EXACT)),)),
     Sentence(CONTRIBUTING, "plants {} faults in copies of the package", lambda: (len(read_mutants()),)),
     Sentence(CONTRIBUTING, "and against arithmetic of {} digits", lambda: (numbers.count_reference_digits(),)),
     Sentence(

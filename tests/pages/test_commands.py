@@ -51,6 +51,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     unknown = {"model_type": "llama", "head_dim": 64, "rope_scaling": scaling}
     (place / "learned.json").write_text('{"architecture": "vit_base_patch16_rope_mixed_224"}', encoding="utf-8")
     (place / "unknown.json").write_text(json.dumps(unknown), encoding="utf-8")
+    frozen = (place / "ref.json").read_text(encoding="utf-8")
+    (place / "newer.json").write_text(frozen.replace("frozen/1", "frozen/2"), encoding="utf-8")
+    (place / "differing.json").write_text(frozen.replace("0.8146172338565447", "0.81"), encoding="utf-8")
     for name in ("llama-3.1-8b", "no-base"):
         (place / "models" / name).mkdir(parents=True)
         shutil.copy(place / f"{name}.json", place / "models" / name / "config.json")
@@ -295,6 +298,18 @@ REFUSALS = (
         "error: none.npy: is empty (shape 0 x 8) (SPEC)",
     ),
     (
+        "docs/checking.md",
+        "a file in which the two differ is refused",
+        "check llama-3.1-8b.json --against differing.json",
+        "frequencies[1] has two numbers that differ (['0x1.a115829457fbep-1', 0.81]); 0.8146172338565447 is the first",
+    ),
+    (
+        "docs/checking.md",
+        "and one with a key that this version does not know are refused (exit 2)",
+        "check llama-3.1-8b.json --against newer.json",
+        "error: newer.json: is of the form pe-spectra/frozen/2 (--against); one of the form pe-spectra/frozen/1, ",
+    ),
+    (
         "docs/quantities.md",
         "Tables and biases have no list of frequencies, and are refused",
         "count-low-bin -e alibi",
@@ -318,6 +333,8 @@ CHECKS = (
         "faithfulness -e dft:d=8 --length 9 --require injective --no-figure",
     ),
     ("docs/commands.md", "`--fail-on warning` is for CI", "audit no-base.json --fail-on warning"),
+    ("docs/commands.md", "exit 1 where anything changed", "check no-base.json --against ref.json"),
+    ("docs/checking.md", "and with it the scaling (exit 1)", "check no-base.json --against ref.json"),
     ("docs/models.md", "An unknown scaling is an error", "audit unknown.json --fail-on error"),
     ("docs/models.md", "`--check` exits 1 where something differs", "diff llama-3.1-8b.json port/inv_freq.npy --check"),
     (

@@ -19,6 +19,8 @@ TYPE_CHECKING = False  # as type checkers read it; the module typing would cost 
 if TYPE_CHECKING:
     from pe_spectra.capturing.capture import capture as capture
     from pe_spectra.capturing.captured import Capture as Capture
+    from pe_spectra.checking import check as check
+    from pe_spectra.checking import freeze as freeze
     from pe_spectra.encodings import ENCODINGS as ENCODINGS
     from pe_spectra.encodings import Encoding as Encoding
     from pe_spectra.encodings import Frequencies as Frequencies
@@ -136,6 +138,7 @@ _OTHERS = {
     "_version": ("__version__",),
     "capturing.capture": ("capture",),
     "capturing.captured": ("Capture",),
+    "checking": ("check", "freeze"),
     "encodings": ("ENCODINGS", "Encoding", "Frequencies", "GivenArray", "find_encoding"),
     "errors": ("FileError", "InputError", "PeSpectraError", "UndefinedError"),
     "faithfulness": ("Faithfulness",),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.names import ENCODING_CLASSES
-from pe_spectra.spec import FileSpec, parse_spec
+from pe_spectra.naming import find_encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,31 +13,6 @@ if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
     from pe_spectra.encodings import Encoding
     from pe_spectra.exact import F64
-
-
-def find_encoding_named(text: str, label: str) -> Encoding | None:
-    """Build the encoding that a SPEC names, or a file with keys for its rows; None for what is the name of a file.
-
-    Raises
-    ------
-    InputError : an encoding of the catalogue with a parameter that it has not.
-
-    >>> find_encoding_named("dft:d=8", "A").label, find_encoding_named("config.json", "A")
-    ('dft d=8', None)
-    """
-    if os.path.exists(text):
-        return None
-    try:
-        spec = parse_spec(text, label)
-    except InputError:
-        return None
-    named = spec.parameters if isinstance(spec, FileSpec) else spec.parameters or spec.name in ENCODING_CLASSES
-    if not named:
-        return None
-    from pe_spectra.sources import build_encodings
-
-    (encoding,) = build_encodings([text], {}, label)
-    return encoding
 
 
 def find_formulas(named: Sequence[str], others: Mapping[str, object]) -> list[Encoding | None]:

@@ -14,7 +14,6 @@ from pe_spectra.errors import FileError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pe_spectra.answers.frozen_checks import CheckedEntry
     from pe_spectra.frozen.entries import Entry
     from pe_spectra.frozen.frozen_file import FrozenFile
 
@@ -64,6 +63,7 @@ def check(
         raise InputError("--against is missing", accepted="the file that freeze wrote")
     more = _read_accepted(accept, reason)
     from pe_spectra.answers.frozen_checks import answer_check
+    from pe_spectra.checking import compare_all
     from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen
     from pe_spectra.models.comparison.divergence import EXACT
 
@@ -75,7 +75,7 @@ def check(
         taken = _take_all(named, frozen.entries, progress)
         if taken.errors:
             return Outcome(messages=taken.errors, exit_code=2)
-        rows = [replace(row, file=named.get(row.name)) for row in _compare_all(taken, frozen, place, allowed)]
+        rows = [replace(row, file=named.get(row.name)) for row in compare_all(taken.documents, frozen, place, allowed)]
     outcome = run.finish(answer_check(rows, frozen, against=against, tolerance=allowed, updated=update))
     data = _encode(FrozenFile(entries=taken.documents, accepted=frozen.accepted)) if update else b""
     return _write(outcome, place, data, quiet=run.quiet) if update else outcome
@@ -147,13 +147,14 @@ class _Taken(NamedTuple):
 
 
 def _take_all(named: Mapping[str, str], known: Mapping[str, Any], progress: Callable[[int, int], None]) -> _Taken:
+    from pe_spectra.checking import take_named
     from pe_spectra.frozen.entries import write_entry
 
     taken = _Taken({}, {}, ())
     for name, text in named.items():
         progress(len(taken.entries), len(named))
         try:
-            entry = _take(text, known.get(name))
+            entry = take_named(text, _WHAT, known.get(name))
         except (FileError, InputError) as error:
             if len(named) == 1:
                 raise
@@ -163,50 +164,6 @@ def _take_all(named: Mapping[str, str], known: Mapping[str, Any], progress: Call
         else:
             taken.entries[name], taken.documents[name] = entry, write_entry(entry)
     return taken
-
-
-def _take(text: str, known: Any) -> Entry:
-    """Read one of what is named, as `diff` reads its sides; of a table that is as it was frozen, no metrics."""
-    from pe_spectra.cli.formula_sides import find_encoding_named
-    from pe_spectra.frozen.entries import take_side
-    from pe_spectra.model_sources import read_side
-
-    encoding = find_encoding_named(text, _WHAT)
-    if encoding is None:
-        side = read_side(text, _WHAT)
-        if side.configuration is not None or side.dump is not None:
-            return take_side(side)
-        from pe_spectra.sources import build_encodings
-
-        (encoding,) = build_encodings([text], {}, _WHAT)
-    from pe_spectra.frozen.frozen_tables import take_encoding
-
-    return take_encoding(encoding, known)
-
-
-def _compare_all(taken: _Taken, frozen: FrozenFile, place: Path, tolerance: float) -> list[CheckedEntry]:
-    """Hold every entry against the one of its name."""
-    from pe_spectra.answers.frozen_checks import ADDED, MISSING, CheckedEntry, describe_entry
-
-    rows: list[CheckedEntry] = []
-    for name in sorted({*taken.entries, *frozen.entries}):
-        if name not in taken.entries or name not in frozen.entries:
-            state = MISSING if name in frozen.entries else ADDED
-            rows.append(CheckedEntry(name=name, state=state))
-        elif frozen.entries[name] == taken.documents[name]:
-            rows.append(CheckedEntry(name=name))
-        else:
-            from pe_spectra.frozen.changes import compare_entries
-            from pe_spectra.frozen.entries import read_entry
-
-            try:
-                before = read_entry(frozen.entries[name], name)
-            except InputError as error:
-                raise FileError(place, str(error)) from error
-            now = read_entry(taken.documents[name], name)
-            found = compare_entries(before, now, frozen.entries[name], tolerance)
-            rows.append(describe_entry(name, found, frozen.accepted))
-    return rows
 
 
 # --------------------------------------------------------------------- the file

@@ -131,7 +131,7 @@ def _take_configuration(configuration: Configuration) -> Entry:
         format=configuration.format,
         schemes={place: {name: value for name in names if (value := getattr(one, name))} for place, one in places},
         layers={layer.name: _take_layer(layer) for layer in audit.layers},
-        findings=tuple(_take_finding(one) for one in audit.findings),
+        findings=tuple(take_finding(one) for one in audit.findings),
     )
 
 
@@ -160,7 +160,12 @@ def _take_dump(dump: Dump) -> FrozenLayer:
     return FrozenLayer(rotation=dump, dump=besides)
 
 
-def _take_finding(finding: Finding) -> FrozenFinding:
+def take_finding(finding: Finding) -> FrozenFinding:
+    """Take what is frozen of a finding of a model.
+
+    >>> take_finding(Finding(level="note", code="aliasing", message="Short.", data={})).code
+    'aliasing'
+    """
     about = finding.data.get("layer_type")
     return FrozenFinding(
         level=finding.level, code=finding.code, message=finding.message, layers=None if about is None else str(about)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings import Encoding, GivenArray, HasFrequencies
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.export import export_encoding
 from pe_spectra.frozen.digests import digest_array
@@ -36,7 +36,10 @@ def take_encoding(encoding: Encoding, known: Any = None) -> Entry:
         rounded = found.values.astype(_ROUNDED).astype(float)
     frequencies = encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
     arrays = {found.what: digest_array(rounded, _ROUNDED)}
-    return Entry(encoding=encoding.to_dict(), frequencies=frequencies, arrays=arrays)
+    # the name of a file says where numbers stand, and these are in the array
+    origins = [one.origin for one in vars(encoding).values() if isinstance(one, GivenArray)]
+    stated = {name: value for name, value in encoding.parameters.items() if value not in origins}
+    return Entry(encoding={"name": encoding.name, "parameters": stated}, frequencies=frequencies, arrays=arrays)
 
 
 def _take_table(encoding: Learned, known: Any) -> Entry:

@@ -1,0 +1,199 @@
+"""Freeze what a model that runs, an array, a file or a formula gives, and hold it against what is there now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pe_spectra.errors import FileError, InputError
+from pe_spectra.naming import find_encoding_named
+
+if TYPE_CHECKING:
+    from pe_spectra.answers.answer import Answer
+    from pe_spectra.answers.frozen_checks import CheckedEntry
+    from pe_spectra.frozen.entries import Entry
+    from pe_spectra.frozen.frozen_file import FrozenFile
+
+
+def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None = None) -> Path:
+    """Write down what a subject gives, for :func:`check`; return the path.
+
+    Where the file is there, the entry of this subject is written anew, and what it accepts is kept.
+
+    Parameters
+    ----------
+    subject : a model, a module or a function of positions, as `capture` takes it; an array, which is read as the
+        .npy file that holds it; an encoding; or what the command freeze takes, a file or a SPEC.
+    path : a file ending in .json.
+    accept : code of a finding -> why it is no failure.
+
+    Raises
+    ------
+    InputError : a subject of another kind, or another ending. FileError : a file that cannot be read or written.
+
+    >>> with TemporaryDirectory() as folder:
+    ...     check("dft:d=8", freeze("dft:d=8", Path(folder) / "dft.json")).verdict.text
+    'As frozen: dft:d=8.'
+    """
+    from pe_spectra.files.writer import write_files
+    from pe_spectra.frozen.entries import write_entry
+    from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen, write_frozen
+
+    place = Path(path)
+    if place.suffix != ".json":
+        raise InputError("what is frozen is written as .json", str(path), "a path that ends with .json")
+    frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
+    name = _name(subject, frozen)
+    entries = {**frozen.entries, name: write_entry(_take(subject, frozen.entries.get(name)))}
+    accepted = {**frozen.accepted, **(accept or {})}
+    text = write_frozen(FrozenFile(entries=entries, accepted=accepted))
+    write_files({place: text.encode("utf-8", "backslashreplace")})
+    return place
+
+
+def check(
+    subject: Any, against: str | Path, *, tolerance: float | None = None, accept: Mapping[str, str] | None = None
+) -> Answer:
+    """Hold what a subject gives against what was frozen of it; `failed` of the answer names everything that changed.
+
+    Parameters
+    ----------
+    subject : as :func:`freeze` takes it.
+    against : the frozen file. Where it has one entry, that is the one; else the one with the subject's name.
+    tolerance : largest relative difference of two numbers that count as equal; default a few roundings of float64.
+    accept : code of a finding -> why it is no failure, beside what the file accepts.
+
+    Raises
+    ------
+    InputError : a subject of another kind, or a tolerance that is none. FileError : a file that cannot be read, is no
+        frozen one, or has no entry for the subject.
+
+    >>> with TemporaryDirectory() as folder:
+    ...     check("dft:d=16", freeze("dft:d=8", Path(folder) / "dft.json")).failed[0]
+    'dft:d=8: d changed'
+    """
+    from pe_spectra.answers.frozen_checks import answer_check
+    from pe_spectra.frozen.entries import write_entry
+    from pe_spectra.frozen.frozen_file import read_frozen
+    from pe_spectra.models.comparison.divergence import EXACT
+
+    allowed = EXACT if tolerance is None else tolerance
+    if not 0 <= allowed < 1:
+        raise InputError("tolerance is out of range", str(tolerance), "from 0 to below 1")
+    place = Path(against)
+    frozen = read_frozen(place, "against")
+    frozen = replace(frozen, accepted={**frozen.accepted, **(accept or {})})
+    name = _name(subject, frozen)
+    if name not in frozen.entries:
+        raise FileError(place, f"has no entry {name}; it has {', '.join(sorted(frozen.entries))}")
+    frozen = replace(frozen, entries={name: frozen.entries[name]})
+    document = write_entry(_take(subject, frozen.entries[name]))
+    rows = [replace(row, file=name) for row in compare_all({name: document}, frozen, place, allowed)]
+    return answer_check(rows, frozen, against=str(against), tolerance=allowed)
+
+
+def take_named(text: str, label: str, known: Any = None) -> Entry:
+    """Take what is frozen of a file or a SPEC, read as `diff` reads its sides.
+
+    Parameters
+    ----------
+    label : what named it, for messages. known : what was frozen of it: a table that is the same is not measured again.
+
+    Raises
+    ------
+    InputError, FileError : what cannot be read.
+
+    >>> take_named("dft:d=8", "WHAT").encoding["d"]
+    8
+    """
+    from pe_spectra.frozen.entries import take_side
+
+    encoding = find_encoding_named(text, label)
+    if encoding is None:
+        from pe_spectra.model_sources import read_side
+
+        side = read_side(text, label)
+        if side.configuration is not None or side.dump is not None:
+            return take_side(side)
+        from pe_spectra.sources import build_encodings
+
+        (encoding,) = build_encodings([text], {}, label)
+    from pe_spectra.frozen.frozen_tables import take_encoding
+
+    return take_encoding(encoding, known)
+
+
+def compare_all(documents: Mapping[str, Any], frozen: FrozenFile, place: Path, tolerance: float) -> list[CheckedEntry]:
+    """Hold what is there now, as values of JSON by name, against the entries of those names; all of both.
+
+    Raises
+    ------
+    FileError : an entry of the frozen file that cannot be used.
+
+    >>> from pe_spectra.frozen.frozen_file import FrozenFile
+    >>> [row.state for row in compare_all({"a": {}}, FrozenFile(entries={"a": {}, "b": {}}), Path("ref.json"), 0.0)]
+    ['as-frozen', 'missing']
+    """
+    from pe_spectra.answers.frozen_checks import ADDED, MISSING, CheckedEntry, describe_entry
+
+    rows: list[CheckedEntry] = []
+    for name in sorted({*documents, *frozen.entries}):
+        if name not in documents or name not in frozen.entries:
+            state = MISSING if name in frozen.entries else ADDED
+            rows.append(CheckedEntry(name=name, state=state))
+        elif frozen.entries[name] == documents[name]:
+            rows.append(CheckedEntry(name=name))
+        else:
+            from pe_spectra.frozen.changes import compare_entries
+            from pe_spectra.frozen.entries import read_entry
+
+            try:
+                before = read_entry(frozen.entries[name], name)
+            except InputError as error:
+                raise FileError(place, str(error)) from error
+            now = read_entry(documents[name], name)
+            found = compare_entries(before, now, frozen.entries[name], tolerance)
+            rows.append(describe_entry(name, found, frozen.accepted))
+    return rows
+
+
+def _name(subject: Any, frozen: FrozenFile) -> str:
+    """The name of a subject's entry: that of the only one there is, its text, or that of its function or class."""
+    if len(frozen.entries) == 1:
+        return next(iter(frozen.entries))
+    if isinstance(subject, str | os.PathLike):
+        return os.fspath(subject)
+    return str(getattr(subject, "__name__", type(subject).__name__))
+
+
+def _take(subject: Any, known: Any) -> Entry:
+    """Take what is frozen of a subject of any kind."""
+    if isinstance(subject, str | os.PathLike):
+        return take_named(os.fspath(subject), "subject", known)
+    from pe_spectra.encodings import Encoding
+    from pe_spectra.frozen.frozen_tables import take_encoding
+
+    if isinstance(subject, Encoding):
+        return take_encoding(subject, known)
+    with TemporaryDirectory() as folder:
+        if hasattr(subject, "named_modules") or (callable(subject) and not hasattr(subject, "__array__")):
+            return _take_model(subject, folder)
+        import numpy as np
+
+        place = Path(folder) / "array.npy"
+        np.save(place, np.asarray(subject), allow_pickle=False)
+        return take_named(str(place), "subject", known)
+
+
+def _take_model(subject: Any, folder: str) -> Entry:
+    """What was captured of a model, as `diff` reads it of a file, and what is wrong with it."""
+    from pe_spectra.capturing.capture import capture
+    from pe_spectra.frozen.entries import take_finding
+
+    found = capture(subject)
+    entry = take_named(str(found.save(Path(folder) / "capture.safetensors")), "subject")
+    return replace(entry, findings=tuple(map(take_finding, found.findings)))

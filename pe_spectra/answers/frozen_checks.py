@@ -206,7 +206,7 @@ def answer_check(
         table=columns,
         facts=[*_list_facts(rows, against, frozen.version), *_list_accepted(frozen.accepted)],
         notes=tuple(_list_notes(rows, against, frozen)),
-        shown=[name for name in _COLUMNS if name not in _RARE or any(columns[name])],
+        shown=[name for name in _COLUMNS if name not in _RARE or {*columns[name]} - {None, "", "all"}],
         narrow=("entry", "effect"),
         failed=[] if updated else [text for row in rows for text in _list_failures(row, frozen.accepted)],
     )

@@ -82,7 +82,9 @@ def decode(hint: Any, value: Any, where: str) -> Any:
     if is_result(hint):
         return decode_record(hint, value, where)
     if isinstance(hint, type) and hasattr(hint, "_fields"):
-        return hint(**_decode_members(get_type_hints(hint), _take(Mapping, value, where), where))
+        found = _decode_members(get_type_hints(hint), _take(Mapping, value, where), where)
+        _refuse_lacking([name for name in hint._fields if name not in found], where)
+        return hint(**found)
     if origin is tuple:
         members = _take(list, value, where)
         inner = get_args(hint)
@@ -106,10 +108,13 @@ def decode_record(kind: type[Any], value: Any, where: str, names: Sequence[str] 
     """
     found = decode_fields(kind, value, where, names)
     needed = (one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING)
-    lacking = [name for name in needed if name not in found]
-    if lacking:
-        raise InputError(f"{where} lacks a key", lacking[0], f"a file with {', '.join(lacking)} is accepted")
+    _refuse_lacking([name for name in needed if name not in found], where)
     return kind(**found)
+
+
+def _refuse_lacking(names: Sequence[str], where: str) -> None:
+    if names:
+        raise InputError(f"{where} lacks a key", names[0], f"a file with {', '.join(names)} is accepted")
 
 
 def decode_fields(kind: type[Any], value: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]:

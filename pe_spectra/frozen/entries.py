@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding
 from pe_spectra.frozen.coding import decode_fields, decode_record, encode_fields, list_fields
@@ -196,5 +197,19 @@ def read_entry(document: Any, where: str) -> Entry:
     layers: dict[str, FrozenLayer] = {}
     for name, layer in found.layers.items():
         besides = document["layers"][name].get("dump", {})
-        layers[name] = replace(layer, dump=decode_fields(Dump, besides, f"{where}.layers.{name}.dump", names))
+        held = decode_fields(Dump, besides, f"{where}.layers.{name}.dump", names)
+        _check_dump(layer.rotation, held, f"{where}.layers.{name}.dump")
+        layers[name] = replace(layer, dump=held)
     return replace(found, layers=layers)
+
+
+def _check_dump(rotation: Rotation | None, held: Mapping[str, Any], where: str) -> None:
+    """Refuse what no array can hold: other bounds than frequencies, or no rows."""
+    if not held:
+        return
+    known = None if rotation is None else rotation.frequencies
+    bounds, rows = held.get("error_bounds"), held.get("rows")
+    if known is None or bounds is None or len(bounds) != len(known) or "kind" not in held:
+        raise InputError(f"{where} has not a bound for each frequency", accepted="a file that freeze wrote")
+    if rows is not None and rows < 1:
+        raise InputError(f"{where}.rows is out of range", str(rows), "from 1 on is accepted")

@@ -1,4 +1,4 @@
-"""Whole commands against the start of what they stand on: rows S1 to S4.
+"""Whole commands against the start of what they stand on: rows S1 to S4, K1 and K2.
 
 S2 by its parts, all in one run, as multiples of `import typer` (73 ms of one core): Typer, ended at once, 0.80; NumPy
 beside it 0.67; json, decimal, fractions and dataclasses 0.09; our 55 modules 0.27; the command itself, of which half is
@@ -12,6 +12,8 @@ show are the rest.
 
 S4: Typer and NumPy, ended at once, are 1.1 of `import numpy`, so 1.5 leaves a command 0.4, some 40 ms, for modules of
 its own; a command that reads files of models loads twice as many as a spectrum, and SciPy alone is more than that.
+
+K1, K2: a check reads and audits every file; beside that it reads what is frozen and compares it, and prints less.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ _LONG = ("experiment run", "experiment check", "experiment data", "figures", "be
 _INSTEAD = {
     "diff": "diff config.json --stack transformers-5,vllm",
     "experiment report": "experiment report",
+    "freeze": "freeze config.json --output other.json",
 }
 #: Those that stay below the target, noise included.
 QUICK = ("count-low-bin",)
@@ -71,6 +74,10 @@ _MODEL = {
 }
 
 
+#: Configurations that one check looks at.
+CHECKED = 1000
+
+
 def measure_spectrum_from_bare() -> Ratios | str:
     return compare_programs(SPECTRUM, _BARE)
 
@@ -97,5 +104,33 @@ def _measure_figure(refer: Callable[[Path], Sequence[str]]) -> Ratios | str:
 
 def measure_loading(name: str) -> Ratios:
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "config.json").write_text(json.dumps(_MODEL), encoding="utf-8")
+        _write_models(Path(folder), 1)
         return compare_loading(shlex.split(LINES[name]), _NUMPY, Path(folder))
+
+
+def measure_check() -> Ratios | str:
+    with tempfile.TemporaryDirectory() as name:
+        reference, model = _write_models(Path(name), 1)
+        return compare_programs([*PROGRAM, "check", model, "--against", reference], _NUMPY)
+
+
+def measure_many_checks() -> Ratios | str:
+    with tempfile.TemporaryDirectory() as name:
+        reference, *models = _write_models(Path(name), CHECKED)
+        audit = [*PROGRAM, "audit", *models, "--format", "csv"]
+        return compare_programs([*PROGRAM, "check", *models, "--against", reference], audit, rounds=5)
+
+
+def _write_models(folder: Path, number: int) -> list[str]:
+    """Write configurations that differ, and what is frozen of them; give the frozen file and theirs."""
+    from pe_spectra.frozen.entries import take_side, write_entry
+    from pe_spectra.frozen.frozen_file import FrozenFile, write_frozen
+    from pe_spectra.model_sources import read_side
+
+    models = [folder / ("config.json" if number == 1 else f"config-{place}.json") for place in range(number)]
+    for place, path in enumerate(models):
+        path.write_text(json.dumps({**_MODEL, "rope_theta": 5e5 + place}), encoding="utf-8")
+    names = ["config.json"] if number == 1 else [str(path) for path in models]
+    entries = {name: write_entry(take_side(read_side(str(path)))) for name, path in zip(names, models, strict=True)}
+    (folder / "ref.json").write_text(write_frozen(FrozenFile(entries=entries)), encoding="utf-8")
+    return [str(folder / "ref.json"), *map(str, models)]

@@ -468,6 +468,21 @@ ROWS: tuple[RatioRow, ...] = (
         for name, line in command_rows.LINES.items()
     ),
     RatioRow(
+        name="K1",
+        what="check of a configuration, start included",
+        over="import numpy",
+        target=2.5,
+        measure=command_rows.measure_check,
+        gate=True,
+    ),
+    RatioRow(
+        name="K2",
+        what=f"check of {command_rows.CHECKED:,} configurations",
+        over="audit of the same",
+        target=1.5,
+        measure=command_rows.measure_many_checks,
+    ),
+    RatioRow(
         name="W",
         what="sweep of 1000 points",
         over="processes that answer one",

@@ -9,8 +9,10 @@ import pytest
 from pe_spectra.errors import InputError
 from pe_spectra.frozen.changes import _TOLD, are_equal, compare_entries
 from pe_spectra.frozen.coding import decode_record, encode, encode_fields
-from pe_spectra.frozen.entries import Entry, FrozenLayer, read_entry
+from pe_spectra.frozen.entries import Entry, FrozenLayer, read_entry, take_side, write_entry
+from pe_spectra.model_sources import Side
 from pe_spectra.models.comparison.divergence import EXACT
+from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import quantity
 from pe_spectra.records import dataclass
@@ -235,15 +237,31 @@ def list_places(node, place=()):
 GARBAGE = (None, True, -1, 1e308, "", "x", [], [[]], {}, {"x": 1})
 
 
-@pytest.mark.few(40)
-@pytest.mark.parametrize("place", list(list_places(FROZEN)), ids=lambda place: ".".join(map(str, place)))
-def test_what_a_person_wrote_into_a_file_is_refused_or_named(place):
+def make_dumps():
+    """What is frozen of frequencies, and of cosines and sines."""
+    angles = np.outer(np.arange(100), 1e4 ** (-np.arange(8) / 8))
+    for dump in (read_inverse_frequencies(angles[1]), read_cache(np.cos(angles), np.sin(angles))):
+        yield write_entry(take_side(Side(shown="dump.npy", dump=dump)))
+
+
+#: Documents of every kind that are damaged at each of their places.
+DAMAGED = [
+    *map(take, map(load, ("llama-3.1-8b", "gemma-3-1b-it", "phi-3.5-mini-instruct", "bloom-560m"))),
+    *make_dumps(),
+]
+PLACES = [(number, place) for number, document in enumerate(DAMAGED) for place in list_places(document)]
+
+
+@pytest.mark.few(60)
+@pytest.mark.parametrize(("number", "place"), PLACES, ids=[f"{n}.{'.'.join(map(str, place))}" for n, place in PLACES])
+def test_what_a_person_wrote_into_a_file_is_refused_or_named(number, place):
+    document = json.loads(json.dumps(DAMAGED[number]))
     for value in GARBAGE:
-        planted = plant(FROZEN, place, value)
+        planted = plant(document, place, value)
         try:
             read_entry(planted, "A")
         except InputError:
             continue
-        found = compare(planted, FROZEN)
-        quiet = set(place) & {*_TOLD} or planted == FROZEN or are_equal(value, None, 0.0)
+        found = compare(planted, document)
+        quiet = set(place) & {*_TOLD, "dump"} or planted == document or are_equal(value, None, 0.0)
         assert quiet or found.changes or found.new or found.gone or found.unknown, value

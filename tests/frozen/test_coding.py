@@ -70,6 +70,7 @@ def test_an_array_of_two_axes_is_lists():
         (F64, [["0x1p+0", 1.5]], "it[0] has two numbers that differ (['0x1p+0', 1.5]); 1.0 is the first"),
         (F64, [["0x1p+0", []]], "it[0] has two numbers that differ (['0x1p+0', []]); 1.0 is the first"),
         (F64, [["0x1p+9999", 1.0]], "it[0] is no number"),
+        (Arrangement, {"interleaved": True}, "it lacks a key (sines_first); a file with sines_first is accepted"),
         (FrozenFinding, {"level": "note"}, "it lacks a key (code); a file with code is accepted"),
         (
             FrozenFinding,

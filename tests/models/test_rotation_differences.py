@@ -173,6 +173,11 @@ def test_one_pair_has_no_layout():
     assert compare(pair, replace(pair, layout="interleaved")).agree is True
 
 
+def test_an_attention_scaling_whose_square_is_beyond_float64_is_told():
+    (found,) = compare(LLAMA, replace(LLAMA, attention_scaling=1e200)).differences
+    assert found.effect.startswith("scores in B are inf times those in A")
+
+
 def test_another_attention_scaling():
     (found,) = compare(LLAMA, replace(LLAMA, attention_scaling=1.2079)).differences
     assert (found.what, found.b) == ("attention_scaling", 1.2079)

@@ -230,8 +230,9 @@ def _write_axes(axes: Sequence[int]) -> str:
 def _recognise_factor(a: float, b: float, allowed: float) -> str:
     """Say that an attention scaling is left out, or there twice, as a clause; empty where neither."""
     for letter, right, found in (("B", a, b), ("A", b, a)):
-        for power, words in ((0, "dropped"), (2, "there twice"), (-1, "inverted")):
-            if abs(found - right**power) <= 2 * allowed * found:
+        # a product of floats has no end at which Python raises an error, as a power has
+        for other, words in ((1.0, "dropped"), (right * right, "there twice"), (1 / right, "inverted")):
+            if abs(found - other) <= 2 * allowed * found:
                 return f": it is {words} in {letter}"
     return ""
 

@@ -184,8 +184,14 @@ def _take(subject: Any, known: Any) -> Entry:
             return _take_model(subject, folder)
         import numpy as np
 
+        values = np.asarray(subject)
+        if values.dtype.kind not in "biuf":
+            accepted = (
+                "a model, a function of positions, an array of numbers, an encoding, a file or a SPEC is accepted"
+            )
+            raise InputError("there is nothing to freeze", type(subject).__name__, accepted)
         place = Path(folder) / "array.npy"
-        np.save(place, np.asarray(subject), allow_pickle=False)
+        np.save(place, values)
         return take_named(str(place), "subject", known)
 
 

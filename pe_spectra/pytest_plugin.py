@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
 
 _UPDATE, _TOLERANCE, _FOLDER, _MARK = "--pe-spectra-update", "pe_spectra_tolerance", "pe_spectra_folder", "pe_spectra"
-_WHICH = f"A is what was frozen, B what is there now; pytest {_UPDATE} freezes it anew"
 #: Lines of what changed that a failure shows; of more it says how many.
 _MOST = 8
 
@@ -91,8 +90,5 @@ def _describe(answer: Answer) -> list[str]:
         f"{row['what']}: {row['frozen']!r} was frozen, {row['now']!r} is there now; {row['effect']}" for row in rows
     ]
     left = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    return [
-        answer.verdict.text,
-        *(f"  {line}" for line in (*lines[:_MOST], *left)),
-        f"pytest {_UPDATE} freezes it anew",
-    ]
+    shown = (*lines[:_MOST], *left, f"A is what was frozen, B what is there now; pytest {_UPDATE} freezes it anew")
+    return [answer.verdict.text, *(f"  {line}" for line in shown)]

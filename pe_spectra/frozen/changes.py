@@ -23,13 +23,15 @@ from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 
 #: Keys that say how something was read and why it matters, not what it is; findings and digests are compared apart.
-_TOLD = ("name", "base_key", "notes", "error_bound", "findings", "digest", "stretch", "stretches")
+_TOLD = ("name", "base_key", "notes", "findings", "digest", "stretch", "stretches")
 #: Key of a layer -> the parts under which `diff` tells of it, where they are called otherwise.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "frequencies": ("base", "scaling", "rotary_dim", "frequencies", "dtype"),
     "options": ("scaling", "rotary_dim"),
     "layers": ("layer_types",),
 }
+#: Keys of a layer that say what was read of its numbers, in a place.
+_READ = (("rotation",), ("dump",))
 #: Keys of an entry that hold many of a kind, by their names.
 _NAMED = ("layers", "schemes", "arrays")
 #: Members of a list that are shown, and characters of a digest.
@@ -96,13 +98,15 @@ def compare_entries(
     ['layout']
     """
     every = list(_walk(frozen, now, (), tolerance))
-    found = [one for one in every if document is None or _is_known(document, one.place)]
+    called, equal = _list_read(frozen, now, tolerance)
+    known = [one for one in every if document is None or _is_known(document, one.place)]
+    found = [one for one in known if one.place[2:3] not in _READ or one.place[1] not in called | equal]
     numbers = list(_compare_arrays(frozen.arrays, now.arrays))
-    diff = _compare_rotations(frozen, now) if any(one.place[0] == "layers" for one in found) else None
-    told = () if diff is None else diff.differences
+    diff = _compare_rotations(frozen, now) if any(one.place[0] == "layers" for one in known) else None
+    told = [one for one in (() if diff is None else diff.differences) if not {*one.layers} <= equal]
     left = [one for one in found if not any(_tells(difference, one) for difference in told)]
     if numbers or told:  # how an array holds a rotation follows from its numbers
-        left = [one for one in left if one.key != "dump"]
+        left = [one for one in left if one.key not in ("dump", "error_bound")]
     metrics = [one for one in left if one.place[0] == "metrics"]
     left = [one for one in left if one.place[0] != "metrics"]
     before, after = ({(one.code, one.layers): one for one in side.findings} for side in (frozen, now))
@@ -111,8 +115,26 @@ def compare_entries(
         diff=diff,
         new=tuple(one for key, one in after.items() if _rank(one) > _rank(before.get(key))),
         gone=tuple(one for key, one in before.items() if key not in after),
-        unknown=tuple(dict.fromkeys(one.place[-1] for one in every if one not in found)),
+        unknown=tuple(dict.fromkeys(one.place[-1] for one in every if one not in known)),
     )
+
+
+def _list_read(frozen: Entry, now: Entry, tolerance: float) -> tuple[set[str], set[str]]:
+    """The layers whose keys follow from numbers that are others: those that were called, those of equal frequencies.
+
+    What a call gave is computed anew by other machines with other roundings, and `diff` knows how far these reach.
+    """
+    called, equal = set(), set()
+    for name in frozen.layers.keys() & now.layers.keys():
+        a, b = frozen.layers[name].whole, now.layers[name].whole
+        if not isinstance(a, Dump) or not isinstance(b, Dump) or np.array_equal(a.frequencies, b.frequencies):
+            continue
+        if a.kind == b.kind:
+            if a.kind == "call":
+                called.add(name)
+            elif a.kind == "frequencies" and are_equal(a.frequencies, b.frequencies, tolerance):
+                equal.add(name)
+    return called, equal
 
 
 def _rank(finding: FrozenFinding | None) -> int:

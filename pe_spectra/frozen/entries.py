@@ -20,7 +20,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import FINDING_LEVELS
+from pe_spectra.vocabulary import CALLED, FINDING_LEVELS
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
 _ELSEWHERE = ("path", "format", "length_key", "layers", "findings", "where", "part", "parts", "read_by", "list_ways")
@@ -115,10 +115,12 @@ def take_side(side: Side) -> Entry:
 
     dumps = side.kinds or ((side.dump,) if side.dump is not None else ())
     layers = {name: _take_dump(one) for dump in dumps for name, one in _list_caches(dump)}
-    # the numbers of inverse frequencies are frozen themselves
+    # the numbers of inverse frequencies are frozen themselves, and those of a call have other roundings elsewhere
     held = all(one.kind == "frequencies" for one in dumps)
     arrays = {
-        name: FrozenArray(shape=one.values.shape, dtype=one.dtype) if held else digest_array(one.values, one.dtype)
+        name: FrozenArray(shape=one.values.shape, dtype=one.dtype)
+        if held or name.removesuffix("-further").endswith(CALLED)
+        else digest_array(one.values, one.dtype)
         for name, one in side.arrays.items()
     }
     return Entry(layers=layers, arrays=arrays)

@@ -1,0 +1,122 @@
+"""freeze and check from Python: subjects of every kind pass as they were frozen, and what changed is named."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pe_spectra
+from pe_spectra.errors import FileError, InputError
+from tests.capturing.fakes import Model, Rotary, make_ladder
+from tests.places import MODELS
+
+
+def turn(positions):
+    angles = np.outer(positions, 10000.0 ** -(np.arange(8) / 8))
+    return np.cos(angles), np.sin(angles)
+
+
+def turn_more(positions):
+    cosines, sines = turn(np.asarray(positions) * 2.0)
+    return cosines, sines
+
+
+LLAMA = MODELS / "llama-3.1-8b.json"
+TABLE = np.random.default_rng(5).normal(size=(32, 4))
+FREQUENCIES = 10000.0 ** -(np.arange(8) / 8)
+
+
+@pytest.mark.parametrize(
+    ("subject", "other", "changed"),
+    [
+        (turn, turn_more, "frequencies"),
+        (FREQUENCIES, FREQUENCIES.astype(np.float16), "dtype"),
+        (TABLE, np.where(np.eye(32, 4) > 0, 9.0, TABLE), "digest"),
+        (pe_spectra.Dft(d=8), pe_spectra.Dft(d=16), "encoding.parameters.d"),
+        ("rope:d=16", "rope:d=16,layout=interleaved", "encoding.parameters.layout"),
+        (LLAMA, MODELS / "llama-3-8b.json", "scaling"),
+        (str(LLAMA), MODELS / "llama-3-8b.json", "scaling"),
+    ],
+)
+def test_a_subject_is_as_it_was_frozen_and_another_is_not(subject, other, changed, tmp_path):
+    place = pe_spectra.freeze(subject, tmp_path / "ref.json")
+    assert pe_spectra.check(subject, place, tolerance=0).verdict.code == "as-frozen"
+    answer = pe_spectra.check(other, place)
+    assert any(text.endswith(f": {changed} changed") for text in answer.failed), answer.failed
+
+
+def test_a_model_is_taken_by_what_its_modules_give(tmp_path):
+    place = pe_spectra.freeze(Model(rotary_emb=Rotary()), tmp_path / "ref.json")
+    assert pe_spectra.check(Model(rotary_emb=Rotary()), place).failed == []
+    answer = pe_spectra.check(Model(rotary_emb=Rotary(make_ladder(base=5e5))), place)
+    assert answer.verdict.code == "breaks"
+    assert any(text.endswith(": base changed") for text in answer.failed)
+
+
+def test_roundings_of_another_machine_are_no_change_of_what_a_call_gives(tmp_path):
+    """Cosines and sines that differ by a last bit, which digests of them would not bear."""
+    place = pe_spectra.freeze(turn, tmp_path / "ref.json")
+
+    def turn_elsewhere(positions):
+        return [one + 2.0**-53 * (one > 0.5) for one in turn(positions)]
+
+    assert pe_spectra.check(turn_elsewhere, place).failed == []
+
+
+def test_a_tolerance_covers_what_is_recognised_of_frequencies(tmp_path):
+    """Whether they are a ladder, or rounded, follows from the numbers."""
+    place = pe_spectra.freeze(FREQUENCIES, tmp_path / "ref.json")
+    assert pe_spectra.check(FREQUENCIES * (1 + 1e-6), place, tolerance=1e-5).failed == []
+    assert pe_spectra.check(FREQUENCIES * (1 + 1e-6), place).failed != []
+
+
+def test_where_a_table_lies_is_not_frozen(tmp_path):
+    for name in ("a", "b"):
+        np.save(tmp_path / f"{name}.npy", TABLE)
+    place = pe_spectra.freeze(f"t5:table={tmp_path / 'a.npy'}", tmp_path / "ref.json")
+    assert pe_spectra.check(f"t5:table={tmp_path / 'b.npy'}", place, tolerance=0).failed == []
+    assert str(tmp_path) not in "".join(json.dumps(one) for one in json.loads(place.read_text())["entries"].values())
+
+
+def test_an_entry_is_written_anew_and_reasons_are_kept(tmp_path):
+    config = json.loads(LLAMA.read_text(encoding="utf-8"))
+    plain = {key: value for key, value in config.items() if key != "rope_scaling"}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    place = pe_spectra.freeze(tmp_path / "config.json", tmp_path / "ref.json", accept={"aliasing": "known"})
+    (tmp_path / "config.json").write_text(json.dumps(plain), encoding="utf-8")
+    assert "scaling" in "".join(pe_spectra.check(tmp_path / "config.json", place).failed)
+    pe_spectra.freeze(tmp_path / "config.json", place)
+    assert pe_spectra.check(tmp_path / "config.json", place).failed == []
+    document = json.loads(place.read_text(encoding="utf-8"))
+    assert (document["accepted"], len(document["entries"])) == ({"aliasing": "known"}, 1)
+
+
+def test_of_several_entries_the_one_of_the_name_is_taken(cli, empty_folder):
+    assert cli("freeze dft:d=8 dft:d=16 --output ref.json").code == 0
+    assert pe_spectra.check("dft:d=16", "ref.json").failed == []
+    with pytest.raises(FileError, match=r"ref.json: has no entry dft:d=32; it has dft:d=16, dft:d=8"):
+        pe_spectra.check("dft:d=32", "ref.json")
+    pe_spectra.freeze("dft:d=32", "ref.json")
+    assert sorted(json.loads(Path("ref.json").read_text(encoding="utf-8"))["entries"]) == [
+        "dft:d=16",
+        "dft:d=32",
+        "dft:d=8",
+    ]
+
+
+@pytest.mark.parametrize("tolerance", [-1e-9, 1.0, float("nan")])
+def test_a_tolerance_is_a_share(tolerance, tmp_path):
+    place = pe_spectra.freeze("dft:d=8", tmp_path / "ref.json")
+    with pytest.raises(InputError, match="tolerance is out of range"):
+        pe_spectra.check("dft:d=8", place, tolerance=tolerance)
+
+
+def test_places_and_subjects_that_cannot_be_used(tmp_path):
+    with pytest.raises(InputError, match=r"\.json"):
+        pe_spectra.freeze("dft:d=8", tmp_path / "ref.txt")
+    with pytest.raises(FileError, match=r"none\.json"):
+        pe_spectra.check("dft:d=8", tmp_path / "none.json")
+    with pytest.raises((InputError, FileError)):
+        pe_spectra.freeze(object(), tmp_path / "ref.json")
+    assert not (tmp_path / "ref.json").exists()

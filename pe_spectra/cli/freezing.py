@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pe_spectra._version import __version__
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import FileError, InputError
 
@@ -72,7 +73,8 @@ def check(
     frozen = replace(frozen, accepted={**frozen.accepted, **more})
     with run.progress("checking") as progress:
         named = _match_one(named, frozen)
-        taken = _take_all(named, frozen.entries, progress)
+        # what another version found may not be what this one finds
+        taken = _take_all(named, frozen.entries if frozen.version == __version__ else {}, progress)
         if taken.errors:
             return Outcome(messages=taken.errors, exit_code=2)
         rows = [replace(row, file=named.get(row.name)) for row in _compare_all(taken, frozen, place, allowed)]
@@ -166,7 +168,7 @@ def _take_all(named: Mapping[str, str], known: Mapping[str, Any], progress: Call
 
 
 def _take(text: str, known: Any) -> Entry:
-    """Read one of what is named, as `diff` reads its sides; of a table that is as it was frozen, no metrics."""
+    """Read one of what is named, as `diff` reads its sides; what is as it was frozen is not looked into again."""
     from pe_spectra.cli.formula_sides import find_encoding_named
     from pe_spectra.frozen.entries import take_side
     from pe_spectra.model_sources import read_side
@@ -175,7 +177,7 @@ def _take(text: str, known: Any) -> Entry:
     if encoding is None:
         side = read_side(text, _WHAT)
         if side.configuration is not None or side.dump is not None:
-            return take_side(side)
+            return take_side(side, known)
         from pe_spectra.sources import build_encodings
 
         (encoding,) = build_encodings([text], {}, _WHAT)

@@ -44,7 +44,7 @@ class FrozenLayer(Result):
     trained_length: int | None = quantity("Training context length.", unit="positions", default=None, minimum=1)
     served_length: int | None = quantity("Inference context length.", unit="positions", default=None, minimum=1)
     original_length: int | None = quantity("Length before scaling.", unit="positions", default=None, minimum=1)
-    window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=1)
+    window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=0)
     beside: int = quantity("Channels of a query beside the turned part.", default=0, minimum=0)
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pe_spectra._version import __version__
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.naming import find_encoding_named
 
@@ -48,7 +49,7 @@ def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None =
         raise InputError("what is frozen is written as .json", str(path), "a path that ends with .json")
     frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
     name = _name(subject, frozen)
-    entries = {**frozen.entries, name: write_entry(_take(subject, frozen.entries.get(name)))}
+    entries = {**frozen.entries, name: write_entry(_take(subject, None))}
     accepted = {**frozen.accepted, **(accept or {})}
     text = write_frozen(FrozenFile(entries=entries, accepted=accepted))
     write_files({place: text.encode("utf-8", "backslashreplace")})
@@ -91,7 +92,9 @@ def check(
     if name not in frozen.entries:
         raise FileError(place, f"has no entry {name}; it has {', '.join(sorted(frozen.entries))}")
     frozen = replace(frozen, entries={name: frozen.entries[name]})
-    document = write_entry(_take(subject, frozen.entries[name]))
+    # what another version found may not be what this one finds
+    known = frozen.entries[name] if frozen.version == __version__ else None
+    document = write_entry(_take(subject, known))
     rows = [replace(row, file=name) for row in compare_all({name: document}, frozen, place, allowed)]
     return answer_check(rows, frozen, against=str(against), tolerance=allowed)
 
@@ -101,7 +104,8 @@ def take_named(text: str, label: str, known: Any = None) -> Entry:
 
     Parameters
     ----------
-    label : what named it, for messages. known : what was frozen of it: a table that is the same is not measured again.
+    label : what named it, for messages. known : what this version froze of it: what is the same is not looked into
+        again.
 
     Raises
     ------
@@ -118,7 +122,7 @@ def take_named(text: str, label: str, known: Any = None) -> Entry:
 
         side = read_side(text, label)
         if side.configuration is not None or side.dump is not None:
-            return take_side(side)
+            return take_side(side, known)
         from pe_spectra.sources import build_encodings
 
         (encoding,) = build_encodings([text], {}, label)

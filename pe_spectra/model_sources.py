@@ -41,7 +41,7 @@ class Side:
     Attributes
     ----------
     shown : its name in answers.
-    configuration : what the file states; None for arrays.
+    configuration : what the file states; None for arrays. keys : the object that states it; None for GGUF and arrays.
     dump : the rotation that arrays show; None for others. kinds : where a file has one for every kind of layers, all of
         them, by their names; `dump` is the first.
     table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
@@ -53,6 +53,7 @@ class Side:
 
     shown: str
     configuration: Configuration | None = None
+    keys: Mapping[str, Any] | None = None
     dump: Dump | None = None
     kinds: tuple[Dump, ...] = ()
     table: F64 | None = None
@@ -137,7 +138,8 @@ def read_side(text: str, label: str = "") -> Side:
     found = find_model_file(text, label)
     if found.kind != "table":
         content = read_model_file(found)
-        return Side(shown=content.shown, configuration=_state(content))
+        keys = content.keys if content.gguf is None else None
+        return Side(shown=content.shown, configuration=_state(content), keys=keys)
     return _read_arrays(found)
 
 

@@ -41,8 +41,9 @@ def load_settings(ctx: typer.Context, _: object, path: str | None) -> str | None
     every = set().union(*options.values())
     of_all: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    for key, value in _join_names(tables, program.families):
-        if key not in options:
+    for key, value in _join_names(tables, program.families.keys() - options.keys()):
+        # check is an option, and a command: what is no table is the option's
+        if key not in options or (key in every and not isinstance(value, dict)):
             of_all[key] = _check(path, key, value, every, key, every | set(options))
             continue
         if not isinstance(value, dict):

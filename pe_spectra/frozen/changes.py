@@ -23,7 +23,7 @@ from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 
 #: Keys that say how something was read and why it matters, not what it is; findings and digests are compared apart.
-_TOLD = ("name", "base_key", "notes", "findings", "digest", "stretch", "stretches")
+_TOLD = ("source", "name", "base_key", "notes", "findings", "digest", "stretch", "stretches")
 #: Key of a layer -> the parts under which `diff` tells of it, where they are called otherwise.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "frequencies": ("base", "scaling", "rotary_dim", "frequencies", "dtype"),

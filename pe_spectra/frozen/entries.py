@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,13 +11,14 @@ from typing import Any
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding
-from pe_spectra.frozen.coding import decode_fields, decode_record, encode_fields, list_fields
+from pe_spectra.frozen.coding import decode, decode_fields, decode_record, encode_fields, list_fields
 from pe_spectra.model_sources import Side
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.comparison.scheme_diff import list_beside
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
@@ -42,7 +44,7 @@ class FrozenLayer(Result):
     trained_length: int | None = quantity("Training context length.", unit="positions", default=None, minimum=1)
     served_length: int | None = quantity("Inference context length.", unit="positions", default=None, minimum=1)
     original_length: int | None = quantity("Length before scaling.", unit="positions", default=None, minimum=1)
-    window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=1)
+    window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=0)
     beside: int = quantity("Channels of a query beside the turned part.", default=0, minimum=0)
 
     @property
@@ -84,6 +86,9 @@ class Entry(Result):
     'half'
     """
 
+    source: str | None = quantity(
+        "SHA-256 of the keys of its file, sorted; null for others. Not compared.", default=None
+    )
     format: str | None = quantity("Which keys its file has; null for arrays.", default=None, words=FORMATS)
     schemes: Mapping[str, Mapping[str, Any]] = quantity(
         "What each part states beside its layers, by its place.", **_OPEN
@@ -101,8 +106,13 @@ class Entry(Result):
         return {name: replace(one, name=name) for name, one in found.items() if one is not None}
 
 
-def take_side(side: Side) -> Entry:
-    """Take what is frozen of a configuration or of arrays; metrics and findings of a table are taken apart.
+def take_side(side: Side, known: Any = None) -> Entry:
+    """Take what is frozen of a configuration or of arrays; a table alone is taken as an encoding.
+
+    Parameters
+    ----------
+    known : what this version of the program froze under the same name, as values of JSON: where a configuration has the
+        keys that it had, it has the findings, too, which take most of the time. None looks for them.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
@@ -110,7 +120,11 @@ def take_side(side: Side) -> Entry:
     10000.0
     """
     if side.configuration is not None:
-        return _take_configuration(side.configuration)
+        source = None if side.keys is None else _digest_keys(side.keys)
+        findings = _find_known(known, source)
+        if findings is None:
+            findings = tuple(map(take_finding, audit_configuration(side.configuration).findings))
+        return replace(_take_configuration(side.configuration), source=source, findings=findings)
     from pe_spectra.frozen.digests import digest_array
 
     dumps = side.kinds or ((side.dump,) if side.dump is not None else ())
@@ -126,15 +140,32 @@ def take_side(side: Side) -> Entry:
     return Entry(layers=layers, arrays=arrays)
 
 
+def _digest_keys(keys: Mapping[str, Any]) -> str:
+    """Take the digest of the keys of a configuration, in whatever order and form they are written."""
+    from hashlib import sha256
+
+    return sha256(json.dumps(keys, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _find_known(known: Any, source: str | None) -> tuple[FrozenFinding, ...] | None:
+    """Find what was found of the same keys; None where others were frozen, or a person changed it."""
+    if source is None or not isinstance(known, Mapping) or known.get("source") != source:
+        return None
+    try:
+        found: tuple[FrozenFinding, ...] = decode(tuple[FrozenFinding, ...], known.get("findings", []), "findings")
+    except InputError:
+        return None
+    return found
+
+
 def _take_configuration(configuration: Configuration) -> Entry:
-    audit = audit_configuration(configuration)
     names = [name for name in list_fields(Configuration) if name not in _ELSEWHERE]
     places = ((WHOLE, configuration), *list_beside(configuration))
+    layers = [layer for part in (configuration, *configuration.parts) for layer in build_layers(part)]
     return Entry(
         format=configuration.format,
         schemes={place: {name: value for name in names if (value := getattr(one, name))} for place, one in places},
-        layers={layer.name: _take_layer(layer) for layer in audit.layers},
-        findings=tuple(take_finding(one) for one in audit.findings),
+        layers={layer.name: _take_layer(layer) for layer in layers},
     )
 
 

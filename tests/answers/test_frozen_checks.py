@@ -91,4 +91,5 @@ def test_entries_that_are_missing_or_added():
 def test_another_version_is_said_and_what_it_did_not_know():
     answer = check([describe_entry("a", EntryComparison(unknown=("spin",)), {})], version="0.1.9")
     assert answer.facts == (("frozen by", "0.1.9"),)
+    assert answer.body.frozen_by == "0.1.9"
     assert answer.notes == ("0.1.9, which froze it, did not know spin: not compared; --update adds it",)

@@ -13,7 +13,8 @@ show are the rest.
 S4: Typer and NumPy, ended at once, are 1.1 of `import numpy`, so 1.5 leaves a command 0.4, some 40 ms, for modules of
 its own; a command that reads files of models loads twice as many as a spectrum, and SciPy alone is more than that.
 
-K1, K2: a check reads and audits every file; beside that it reads what is frozen and compares it, and prints less.
+K1, K2: a check reads every file and computes its frequencies, as an audit does; findings, which take most of the time
+of an audit, are looked for again only where a key changed.
 """
 
 from __future__ import annotations

@@ -479,8 +479,9 @@ ROWS: tuple[RatioRow, ...] = (
         name="K2",
         what=f"check of {command_rows.CHECKED:,} configurations",
         over="audit of the same",
-        target=1.5,
+        target=0.8,
         measure=command_rows.measure_many_checks,
+        gate=True,
     ),
     RatioRow(
         name="W",

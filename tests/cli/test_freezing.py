@@ -7,8 +7,10 @@ import shutil
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from tests.documents import find_fault
+from tests.files.gguf import write_model
 from tests.frozen.planting import CONFIGURATIONS
 from tests.places import MODELS
 from tests.planted import make_trained
@@ -96,6 +98,33 @@ def test_dumps_tables_and_specs(cli, here):
         "table.npy",
         "table.npy?prefix=1",
     ]
+
+
+def test_every_kind_of_source_is_frozen_and_a_change_of_each_is_seen(cli, here):
+    """Meta's params.json, GGUF, what export writes of every kind of layers, a checkpoint's table."""
+    every = "params.json model.gguf gemma.safetensors model/::wpe.weight"
+
+    def write(base, push):
+        params = {"dim": 4096, "n_heads": 32, "n_layers": 32, "rope_theta": base}
+        (here / "params.json").write_text(json.dumps(params), encoding="utf-8")
+        write_model(here / "model.gguf", base=base)
+        gemma = json.loads((MODELS / "gemma-3-1b-it.json").read_text(encoding="utf-8"))
+        (here / "gemma.json").write_text(json.dumps({**gemma, "rope_local_base_freq": base}), encoding="utf-8")
+        assert cli("export gemma.json --what frequencies --output gemma.safetensors --quiet").code == 0
+        (here / "model").mkdir(exist_ok=True)
+        save_file({"wpe.weight": make_trained(64, 16).astype(np.float32) + push}, here / "model" / "model.safetensors")
+
+    write(5e5, np.float32(0))
+    done = cli(f"freeze {every} --output ref.json --json")
+    assert done.code == 0, done.err
+    held = {row["name"]: row["holds"] for row in json.loads(done.out)["rows"]}
+    assert held == dict(zip(every.split(), ("rotary", "rotary", "dump", "learned"), strict=True))
+    assert cli(f"check {every} --against ref.json --tolerance 0").code == 0
+    write(1e6, np.float32(1))
+    found = json.loads(cli(f"check {every} --against ref.json --json").out)
+    assert {row["state"] for row in found["rows"]} == {"changed"}
+    whats = {row["name"]: row["changes"][0]["what"] for row in found["rows"]}
+    assert whats == {**dict.fromkeys(every.split()[:3], "base"), "model/::wpe.weight": "digest"}
 
 
 # --------------------------------------------------------------------- folders

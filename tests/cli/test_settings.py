@@ -156,6 +156,15 @@ def test_settings_of_every_kind(cli, tmp_path):
     assert [row["d"] for row in read_csv(cli(f"count-low-bin {file}").out)] == ["4", "8"]
 
 
+def test_what_is_an_option_and_a_command_is_the_commands_where_it_is_a_table(cli, tmp_path):
+    tables = "[check]\ntolerance = 2\n[sweep]\nworkers = 1\n"
+    assert cli(f"spectrum --d 4 --no-figure {settle(tmp_path, tables)}").code == 0
+    done = cli(f"check dft:d=4 --against none.json {settle(tmp_path, tables)}")
+    assert "s.toml: tolerance is out of range (2)" in done.err
+    # of an option that another command has
+    assert cli(f"spectrum --d 4 --no-figure {settle(tmp_path, 'check = true')}").code == 0
+
+
 def test_a_rival_nearer_to_the_command_line_wins(cli, refuse, tmp_path):
     assert cli("spectrum --d 4 --no-figure", PE_SPECTRA_SPECTRUM_FIGURE="a.png").code == 0
     assert list(tmp_path.iterdir()) == []

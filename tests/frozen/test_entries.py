@@ -8,7 +8,7 @@ import pytest
 
 from pe_spectra.frozen.changes import are_equal
 from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_entry, take_side, write_entry
-from pe_spectra.model_sources import read_side
+from pe_spectra.model_sources import Side, read_side
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import Configuration
@@ -61,15 +61,29 @@ def test_every_field_of_a_statement_is_frozen_or_said_to_stand_elsewhere():
     )
     from pe_spectra.frozen.entries import _ELSEWHERE
 
-    frozen = take_side(dataclasses.replace(_side(), configuration=whole)).schemes["model"]
+    frozen = take_side(Side(shown="config.json", configuration=whole)).schemes["model"]
     fields = {one.name for one in dataclasses.fields(Configuration)} - set(_ELSEWHERE)
     assert fields - set(frozen) == {"values", "formula", "dtype"}  # which this model has not
 
 
-def _side():
-    from pe_spectra.model_sources import Side
-
-    return Side(shown="config.json")
+def test_findings_are_looked_for_again_only_where_a_key_changed(monkeypatch):
+    config = load("llama-3.1-8b")
+    side = Side(shown="config.json", configuration=read(config), keys=config)
+    frozen = json.loads(json.dumps(write_entry(take_side(side))))
+    assert frozen["findings"]
+    assert write_entry(take_side(side, {**frozen, "findings": 5})) == frozen  # not what a person wrote there
+    looked = []
+    found = audit_configuration(side.configuration)
+    monkeypatch.setattr("pe_spectra.frozen.entries.audit_configuration", lambda one: looked.append(one) or found)
+    again = Side(shown="moved.json", configuration=read(config), keys=dict(reversed(config.items())))
+    assert write_entry(take_side(again, frozen)) == frozen
+    assert looked == []
+    for key in config:
+        changed = {**config, key: "another"}
+        take_side(Side(shown="config.json", configuration=read(config), keys=changed), frozen)
+    assert len(looked) == len(config)
+    take_side(Side(shown="config.json", configuration=read(config)), frozen)  # as of GGUF
+    assert len(looked) == len(config) + 1
 
 
 #: A published model, keys that are changed, and the name of what must be told.

@@ -41,7 +41,7 @@ MERGED_POSITIONS = Kind(
 NOT_CALLED = Kind(
     code="taken-by-its-buffers",
     levels=("note",),
-    phrase="a module was not called, or gave nothing that could be read",
+    phrase="a module was not called, or what it gave was not read",
     reasoning="What a module gives can be another thing than what it holds; here only what it holds is known.",
     formula="no arguments named after positions, lengths and inputs gave cosines and sines, or a table, with a row for "
     "each position",

@@ -248,6 +248,17 @@ def test_a_module_that_cannot_be_copied_is_known_by_its_buffers():
     assert capture(Fixed()).rotations[0].why == "RuntimeError: no copies"
 
 
+def test_a_whole_model_that_holds_a_cache_is_neither_copied_nor_called():
+    class Whole(Lookup):
+        def __deepcopy__(self, memo):
+            raise AssertionError
+
+    model = Whole()
+    model._modules = {"output": Embedding(np.eye(4))}
+    (one,) = capture(model, positions=16).rotations
+    assert (one.source, one.why) == ("cache", "modules in it have parameters")
+
+
 def test_every_kind_of_finding_is_provoked_here():
     with open(__file__, encoding="utf-8") as lines:
         text = lines.read()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ _CASTS = ("half", "bfloat16")
 _LENGTH = IntegerRange(minimum=2, maximum=MAX_LENGTH)
 _ACCEPTED = "a module with named_modules, or a function of positions"
 _ALL = "all"
+_NO_LIST = "it is no list of frequencies that fall"
 
 
 class _Found(NamedTuple):
@@ -81,8 +82,8 @@ def capture(subject: Any, *, positions: int | ArrayLike = 512) -> Capture:
 
 
 def _read_positions(positions: int | ArrayLike) -> I64:
-    if isinstance(positions, int):
-        return np.arange(_LENGTH.check(positions, "positions"), dtype=np.int64)
+    if isinstance(positions, int | np.integer):
+        return np.arange(_LENGTH.check(int(positions), "positions"), dtype=np.int64)
     found = np.asarray(positions)
     accepted = "a number of positions, or integers that rise from 0, 1"
     if found.ndim != 1 or found.dtype.kind not in "iu" or not 2 <= found.size <= MAX_LENGTH:
@@ -117,10 +118,10 @@ def _capture_model(model: Any, positions: I64) -> Capture:
         found.tables.extend(learned)
         held = find_held(holding)
         if held.lists or held.waves:
-            found.parts.extend(_take_rotations(holding, held, positions))
+            _take_rotations(holding, held, positions, found)
         elif held.tables and not learned:
             _take_sinusoids(holding, held, positions, found)
-        found.findings.extend(map(find_unread, list_unread(holding)))
+        found.findings.extend(find_unread(path, _NO_LIST) for path in list_unread(holding))
     if not found.parts and not found.tables:
         accepted = "a module that holds frequencies, cosines and sines, or a table of positions"
         seen = f": {found.findings[0].message}" if found.findings else ""
@@ -138,7 +139,7 @@ def _capture_model(model: Any, positions: I64) -> Capture:
 # --------------------------------------------------------------------- rotations
 
 
-def _take_rotations(holding: Holding, held: Held, positions: I64) -> Iterator[_Part]:
+def _take_rotations(holding: Holding, held: Held, positions: I64, into: _Found) -> None:
     """Take what a module turns by, for every kind of layers that its lists are named after."""
     for kind in dict.fromkeys(map(name_kind, held.lists)) if held.lists else [""]:
         own = Held({name: one for name, one in held.lists.items() if name_kind(name) == kind}, held.waves, held.tables)
@@ -150,14 +151,18 @@ def _take_rotations(holding: Holding, held: Held, positions: I64) -> Iterator[_P
         if probed.answer is None and rows < len(positions):  # a cache that is not made longer when it is called
             asked = asked._replace(positions=positions[positions < rows])
             probed = probe(holding, own, asked)
-        rotation = _read_probed(holding, own, probed, asked)
+        try:
+            rotation = _read_probed(holding, own, probed, asked)
+        except InputError as error:
+            into.findings.append(find_unread(holding.shown, str(error)))
+            continue
         findings = list(find_changes(holding.shown, probed.changes))
         if rotation.why is not None:
             findings.append(find_silence(holding.shown, rotation.why))
         for cast in _CASTS:
             if hasattr(holding.module, cast):
                 findings += find_cast_faults(holding.shown, cast, probed, probe(holding, own, asked, cast))
-        yield _Part(kind, rotation, tuple(findings))
+        into.parts.append(_Part(kind, rotation, tuple(findings)))
 
 
 def _read_probed(holding: Holding, held: Held, probed: Probed, asked: Question) -> CapturedRotation:
@@ -165,29 +170,26 @@ def _read_probed(holding: Holding, held: Held, probed: Probed, asked: Question) 
 
     Raises
     ------
-    InputError : a cache whose rows from position 0 on are no rotation.
+    InputError : it has no frequencies, and what it gives and holds is no rotation.
     """
     # a module may have chosen frequencies by the length of its call
     left = [one for name, one in probed.held.lists.items() if name_kind(name) == asked.kind] or [*held.lists.values()]
-    listed = left[0] if left else None
-    why, offered = probed.why, {"call": probed.answer, "cache": _read_held(held, asked.positions)}
-    for source, answer in offered.items():
-        try:
-            beside = None if listed is None else listed[0]
-            found = _turn(holding.shown, answer, source, asked.positions, beside) if answer is not None else None
-        except InputError as error:
-            if listed is None and source == "cache":
-                raise
-            found, why = None, why or str(error)
-        if found is not None:
-            break
-    else:
-        dump = (listed or left[0])[1]
+    listed, dump = left[0] if left else (None, None)
+    found, unread = None, [InputError("it was not called", probed.why)] if probed.why else []
+    for source, answer in (("call", probed.answer), ("cache", _read_held(held, asked.positions))):
+        if found is None and answer is not None:
+            try:
+                found = _turn(holding.shown, answer, source, asked.positions, listed)
+            except InputError as error:
+                unread.append(error)
+    if found is None:
+        if dump is None:
+            raise unread[-1]
         found = CapturedRotation(name=_ALL, modules=(holding.shown,), source="frequencies", rotation=dump)
+    why = (probed.why or str(unread[0])) if unread else None
     if listed is None:
         return replace(found, why=why)
-    values, dtype = np.atleast_1d(listed[0].squeezed), listed[0].dtype
-    return replace(found, why=why, listed=values, dtypes=(found.dtypes[0], dtype))
+    return replace(found, why=why, listed=np.atleast_1d(listed.squeezed), dtypes=(found.dtypes[0], listed.dtype))
 
 
 def _read_held(held: Held, positions: I64) -> Answered | None:
@@ -261,7 +263,7 @@ def _take_sinusoids(holding: Holding, held: Held, positions: I64, found: _Found)
     probed = probe(holding, held, Question(positions[positions < rows], width, "", turns=False))
     answer = probed.answer
     if answer is not None and answer.what == "rotation":
-        found.parts.extend(_take_rotations(holding, held, positions))
+        _take_rotations(holding, held, positions, found)
         return
     found.findings.extend(find_changes(holding.shown, probed.changes))
     if answer is not None and answer.values.shape[1] == width:

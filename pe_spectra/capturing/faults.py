@@ -41,17 +41,19 @@ MERGED_POSITIONS = Kind(
 NOT_CALLED = Kind(
     code="taken-by-its-buffers",
     levels=("note",),
-    phrase="a module was not called, or gave nothing that could be read",
+    phrase="a module was not called, or what it gave was not read",
     reasoning="What a module gives can be another thing than what it holds; here only what it holds is known.",
     formula="no arguments named after positions, lengths and inputs gave cosines and sines, or a table, with a row for "
     "each position",
 )
 NOT_READ = Kind(
-    code="frequencies-not-read",
+    code="rotation-not-read",
     levels=("note",),
-    phrase="a list of frequencies is of no kind that is read",
-    reasoning="Frequencies of several axes stand in one list, or in a table: nothing was taken of this module.",
-    formula="a tensor whose name ends with inv_freq has numbers that rise and fall, or more than one axis",
+    phrase="what a module holds of a rotation is of no kind that is read",
+    reasoning="Frequencies of several axes stand in one list, or in a table; cosines and sines of a grid turn by no "
+    "position: nothing was taken of this module.",
+    formula="a tensor whose name ends with inv_freq has numbers that rise and fall, or more than one axis; or phases "
+    "of what was given or held do not grow evenly, and there are no frequencies",
 )
 #: Every kind of finding about a module, by its code.
 KINDS = {kind.code: kind for kind in (CHANGES, ROUNDED_FREQUENCIES, MERGED_POSITIONS, NOT_CALLED, NOT_READ)}
@@ -125,10 +127,10 @@ def find_silence(module: str, why: str) -> Finding:
     return NOT_CALLED.find(f"{module} is taken by its buffers: {why}.", module=module, why=why)
 
 
-def find_unread(tensor: str) -> Finding:
-    """Say that nothing was taken of a list of frequencies.
+def find_unread(what: str, why: str) -> Finding:
+    """Say that nothing was taken of a module or tensor that has a rotation.
 
-    >>> find_unread("visual.inv_freq").level
-    'note'
+    >>> find_unread("visual.inv_freq", "it is no list of frequencies that fall").message
+    'visual.inv_freq is not read: it is no list of frequencies that fall.'
     """
-    return NOT_READ.find(f"{tensor} is no list of frequencies that fall, so nothing was taken of it.", tensor=tensor)
+    return NOT_READ.find(f"{what} is not read: {why}.", what=what, why=why)

@@ -51,8 +51,8 @@ def probe(holding: Holding, held: Held, asked: Question, cast: str = "") -> Prob
     ...     own = np.ones(1)
     ...     def __call__(self, positions): return np.cos(positions), np.sin(positions)
     ...     def named_modules(self): return [("", self)]
-    ...     def named_buffers(self, recurse): return [("own", self.own)]
-    ...     def named_parameters(self, recurse): return []
+    ...     def named_buffers(self, recurse=True): return [("own", self.own)]
+    ...     def named_parameters(self, recurse=True): return []
     >>> holding = next(list_holdings(Waves()))
     >>> probe(holding, Held({}, None, {}), Question(np.arange(4), 2, "", turns=True)).answer.what
     'rotation'
@@ -101,7 +101,14 @@ def _choose_own(holding: Holding) -> Any:
 
 
 def _copy(holding: Holding, cast: str) -> Holding:
-    """A copy of a module as it is used, without dropout; that of the model itself is never changed."""
+    """A copy of a module as it is used, without dropout; that of the model itself is never changed.
+
+    Raises
+    ------
+    InputError : it cannot be copied; or it has parts that are learned, as a whole model that holds a cache has.
+    """
+    if any("." in name for name, _ in holding.module.named_parameters()):
+        raise InputError("it is not copied", "modules in it have parameters")
     try:
         module = deepcopy(holding.module)
         if hasattr(module, "eval"):

@@ -103,8 +103,8 @@ class Module:
         yield from self._buffers.items()
 
     def named_parameters(self, recurse=True):
-        assert not recurse
-        yield from self._parameters.items()
+        for path, one in self.named_modules() if recurse else [("", self)]:
+            yield from ((f"{path}.{name}".lstrip("."), tensor) for name, tensor in one._parameters.items())
 
     def eval(self):
         self.training = False

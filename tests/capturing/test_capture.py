@@ -233,11 +233,22 @@ def test_positions_that_are_rounded_in_a_narrow_type_share_their_rows():
 def test_frequencies_that_cannot_be_read_are_told_and_alone_refused():
     crossed = Module(inv_freq=Tensor([0.1, 1.0, 0.5]))
     found = capture(Model(text=Rotary(), visual=crossed), positions=16)
-    assert [one.message for one in found.findings if one.code == "frequencies-not-read"] == [
-        "visual.inv_freq is no list of frequencies that fall, so nothing was taken of it."
+    assert [one.message for one in found.findings if one.code == "rotation-not-read"] == [
+        "visual.inv_freq is not read: it is no list of frequencies that fall."
     ]
-    with pytest.raises(InputError, match=r"nothing to capture \(Module: inv_freq is no list"):
+    with pytest.raises(InputError, match=r"nothing to capture \(Module: inv_freq is not read: it is no list"):
         capture(crossed)
+
+
+def test_a_rotation_of_no_kind_that_is_read_does_not_hide_the_others():
+    noise = np.random.default_rng(0).uniform(0, 6, size=(64, 8))
+    given = Module(pe=Tensor(SINES))
+    given.forward = lambda x: turn(noise)
+    found = capture(Model(given=given, text=Rotary()), positions=64)
+    assert [one.modules for one in found.rotations] == [("text",)]
+    (unread,) = (one.data for one in found.findings if one.code == "rotation-not-read")
+    assert unread["what"] == "given"
+    assert "phases do not grow evenly" in unread["why"]
 
 
 def test_a_module_that_cannot_be_copied_is_known_by_its_buffers():
@@ -246,6 +257,17 @@ def test_a_module_that_cannot_be_copied_is_known_by_its_buffers():
             raise RuntimeError("no copies")
 
     assert capture(Fixed()).rotations[0].why == "RuntimeError: no copies"
+
+
+def test_a_whole_model_that_holds_a_cache_is_neither_copied_nor_called():
+    class Whole(Lookup):
+        def __deepcopy__(self, memo):
+            raise AssertionError
+
+    model = Whole()
+    model._modules = {"output": Embedding(np.eye(4))}
+    (one,) = capture(model, positions=16).rotations
+    assert (one.source, one.why) == ("cache", "modules in it have parameters")
 
 
 def test_every_kind_of_finding_is_provoked_here():
@@ -331,3 +353,4 @@ def test_a_subject_with_nothing_to_take_is_refused(subject, message):
 def test_positions_rise_from_0_and_1(positions):
     with pytest.raises(InputError, match="positions"):
         capture(Rotary(), positions=positions)
+    assert len(capture(Rotary(), positions=np.int64(3)).positions) == 3

@@ -135,7 +135,7 @@ def test_inspect_reads_the_table_of_a_capture(cli, path):
 
 def test_a_capture_is_a_result_of_declared_numbers():
     found = capture(Model(rotary=Rotary(), wpe=Embedding(np.eye(4))), positions=16)
-    document = found.to_dict()
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert list(document) == ["subject", "positions", "rotations", "tables", "findings"]
     assert document["rotations"][0]["rotation"]["base"] == 10000
     assert document["tables"][0]["holds"] == "positions"

@@ -11,7 +11,8 @@ from pe_spectra.errors import InputError
 from tests.capturing.fakes import make_ladder
 
 os.environ |= {"TRANSFORMERS_VERBOSITY": "critical", "HF_HUB_OFFLINE": "1"}
-torch = pytest.importorskip("torch", reason="the extra modules is not installed")
+WHY = "the extra modules is not installed"
+torch = pytest.importorskip("torch", reason=WHY)
 nn = torch.nn
 # what other libraries warn of each other
 pytestmark = pytest.mark.filterwarnings("default")
@@ -75,7 +76,7 @@ TABLES = {
 
 
 def build(name, keys):
-    transformers = pytest.importorskip("transformers", reason="the extra modules is not installed")
+    transformers = pytest.importorskip("transformers", reason=WHY)
     config = getattr(transformers, name)(**keys)
     return transformers.AutoModel.from_config(config), config
 
@@ -172,6 +173,7 @@ class Meta(nn.Module):
 def test_complex_numbers_that_are_no_buffer_are_found():
     (one,) = capture(Meta()).rotations
     assert (one.source, one.rotation.rows, one.rotation.base) == ("cache", 128, 10000)
+    assert one.why == "modules in it have parameters"
 
 
 class Older(nn.Module):
@@ -194,6 +196,21 @@ def test_a_module_that_takes_a_length():
     assert (one.source, one.waves.shape, one.rotation.base) == ("call", (512, 32), 10000)
 
 
+# ----------------------------------------------------------------------------------- JAX
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_functions_of_jax_are_called_with_positions(dtype):
+    jax = pytest.importorskip("jax", reason=WHY)
+
+    def turn(positions):
+        angles = jax.numpy.outer(positions, make_ladder(8))
+        return jax.numpy.cos(angles).astype(dtype), jax.numpy.sin(angles).astype(dtype)
+
+    (one,) = capture(jax.jit(turn), positions=64).rotations
+    assert (one.rotation.base, one.dtypes[0]) == (10000, dtype)
+
+
 # ----------------------------------------------------------------------------------- timm
 
 
@@ -202,13 +219,13 @@ def test_a_module_that_takes_a_length():
     [("vit_tiny_patch16_224", "positions", 197), ("swin_tiny_patch4_window7_224", "offsets", 169)],
 )
 def test_tables_of_timm(name, holds, rows):
-    timm = pytest.importorskip("timm", reason="the extra modules is not installed")
+    timm = pytest.importorskip("timm", reason=WHY)
     table = capture(timm.create_model(name)).tables[0]
     assert (table.holds, table.rows) == (holds, rows)
 
 
 def test_a_rotation_along_two_axes_is_taken_by_its_frequencies_and_says_so():
-    timm = pytest.importorskip("timm", reason="the extra modules is not installed")
+    timm = pytest.importorskip("timm", reason=WHY)
     found = capture(timm.create_model("vit_small_patch16_dinov3"))
     assert (found.rotations[0].source, found.rotations[0].rotation.base) == ("frequencies", 100)
     assert [one.code for one in found.findings if one.level == "note"] == ["taken-by-its-buffers"]

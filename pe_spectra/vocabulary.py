@@ -121,7 +121,16 @@ CLAIM_SOURCES = {
 
 # --------------------------------------------------------------------- answers
 
-FORMATS = ("table", "json", "csv")
+#: Forms of an answer -> the ending of a file that holds one.
+FORMAT_SUFFIXES = {
+    "table": ".txt",
+    "json": ".json",
+    "csv": ".csv",
+    "markdown": ".md",
+    "latex": ".tex",
+    "html": ".html",
+}
+FORMATS = tuple(FORMAT_SUFFIXES)
 COLOURS = ("auto", "always", "never")
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

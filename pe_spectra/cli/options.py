@@ -17,6 +17,7 @@ from pe_spectra.vocabulary import (
     DTYPES,
     EXPORTED,
     FINDING_LEVELS,
+    FORMAT_SUFFIXES,
     FORMATS,
     NORMS,
     QUICK_ARMS,
@@ -302,7 +303,7 @@ OPTIONS: Mapping[str, Option] = {
     # where the answer goes, and in which form
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
     "json": Option("--json", "", "the same as --format json"),
-    "output": Option("--output", "FILE", "write the answer to FILE (.json, .csv, .txt)"),
+    "output": Option("--output", "FILE", f"write the answer to FILE ({', '.join(FORMAT_SUFFIXES.values())})"),
     "output:array": Option("--output", "FILE", ".npy, .npz, .csv, .tsv or .safetensors; - is csv on stdout"),
     "output:folder": Option("--output", "DIR", "folder of the figures", default="figures"),
     "what": Option("--what", "", "what to export  [the first that it has]", Choice(members=EXPORTED)),

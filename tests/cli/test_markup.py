@@ -28,7 +28,7 @@ TAGS = {"html", "head", "meta", "title", "body", "p", "dl", "dt", "dd", "table",
 BLOCKS = {"paragraph", "inline", "bullet_list", "list_item", "table", "thead", "tbody", "tr", "th", "td"}
 INLINE = {"text", "text_special"}
 ANSWERING = tuple(name for name, option, _ in list_options() if option == "--format")
-TEXTS = {**CONTENTS, "all": ALL, "LaTeX": r"\end{tabular}\input{/etc/passwd}%", "line": "\\\\[1cm] *x* [y](z) __i__"}
+TEXTS = {**CONTENTS, "all": ALL, "LaTeX": r"\end{tabular}\input{/etc/passwd}%", "HTML": "<!-- x <script y", "line": "\\\\[1cm] *x* [y](z) __i__"}
 
 
 class Page(HTMLParser):

@@ -131,6 +131,8 @@ FORMAT_SUFFIXES = {
     "html": ".html",
 }
 FORMATS = tuple(FORMAT_SUFFIXES)
+#: Forms of findings about files alone: for code hosts, which show each at its line.
+ANNOTATION_FORMATS = ("sarif", "github")
 COLOURS = ("auto", "always", "never")
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

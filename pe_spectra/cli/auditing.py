@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pe_spectra.cli.listings import explain_code
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +32,8 @@ def audit(
     without a configuration stands for all models below it.
     """
     if explain is not None:
+        if run.format in ANNOTATION_FORMATS:
+            raise InputError(f"--format {run.format} has no meaning with --explain", explain, "leave one of them out")
         from pe_spectra.models.checks import KINDS
 
         return explain_code(run, explain, KINDS, configs or [])
@@ -77,6 +80,12 @@ def _answer(
     # which is read as the newest transformers
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
         answer = replace(answer, notes=(*answer.notes, *note_installed([STACKS[REFERENCE]])))
+    if run.format in ANNOTATION_FORMATS:
+        from pe_spectra.answers.annotations import annotate_audits
+        from pe_spectra.model_sources import locate_keys
+        from pe_spectra.models.checks import KINDS
+
+        answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 
 

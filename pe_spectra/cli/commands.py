@@ -121,6 +121,7 @@ COMMANDS: Mapping[str, Declaration] = {
         summary="What positional encoding a model's configuration really gives, and what is wrong with it.",
         module="auditing",
         takes="configs trained:audit served:audit allocated fail_on explain:completed",
+        data="format:findings json output full",
         figure="",
         examples=(
             "pe-spectra audit config.json",

@@ -28,7 +28,13 @@ TAGS = {"html", "head", "meta", "title", "body", "p", "dl", "dt", "dd", "table",
 BLOCKS = {"paragraph", "inline", "bullet_list", "list_item", "table", "thead", "tbody", "tr", "th", "td"}
 INLINE = {"text", "text_special"}
 ANSWERING = tuple(name for name, option, _ in list_options() if option == "--format")
-TEXTS = {**CONTENTS, "all": ALL, "LaTeX": r"\end{tabular}\input{/etc/passwd}%", "HTML": "<!-- x <script y", "line": "\\\\[1cm] *x* [y](z) __i__"}
+TEXTS = {
+    **CONTENTS,
+    "all": ALL,
+    "LaTeX": r"\end{tabular}\input{/etc/passwd}%",
+    "HTML": "<!-- x <script y",
+    "line": "\\\\[1cm] *x* [y](z) __i__",
+}
 
 
 class Page(HTMLParser):
@@ -152,9 +158,12 @@ def test_a_file_has_the_form_of_its_ending(cli, tmp_path):
 
 
 def test_two_forms_are_refused(refuse):
-    refuse("count-low-bin --json --format latex", "--json and --format contradict each other (latex); one of them")
-    refuse("count-low-bin --format latex --output a.md", "--output contradicts the format (a.md and latex)")
-    refuse("count-low-bin --format xml", *WRITERS)
+    assert refuse("count-low-bin --json --format latex") == (
+        "--json and --format contradict each other (latex); one of them"
+    )
+    said = refuse("count-low-bin --format latex --output a.md")
+    assert said == "--output contradicts the format (a.md and latex); markdown, or another ending"
+    assert refuse("count-low-bin --format xml") == f"--format is not known (xml); accepted: {', '.join(FORMATS)}"
 
 
 # ----------------------------------------------------------------------------------- hostile names

@@ -133,6 +133,7 @@ FORMAT_SUFFIXES = {
 FORMATS = tuple(FORMAT_SUFFIXES)
 #: Forms of findings about files alone: for code hosts, which show each at its line.
 ANNOTATION_FORMATS = ("sarif", "github")
+FINDING_FORMATS = (*FORMATS, *ANNOTATION_FORMATS)
 COLOURS = ("auto", "always", "never")
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

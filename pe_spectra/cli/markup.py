@@ -14,6 +14,7 @@ from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import escape
 from pe_spectra.errors import shorten
 from pe_spectra.faces import Columns, escape_latex, escape_markdown, write_html, write_latex, write_markdown
+from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 #: Characters of a caption: LaTeX measures it on one line, which must not be longer than its largest length.
 _CAPTION = 1000
@@ -30,7 +31,14 @@ class Content(NamedTuple):
 
 
 def write_document(answer: Answer, form: str, *, full: bool) -> str:
-    """Write an answer in one of the languages of `WRITERS`; where `full`, with all its columns and details."""
+    """Write an answer in one of the languages of `WRITERS`; where `full`, with all its columns and details.
+
+    The forms of findings alone are those of :mod:`pe_spectra.cli.annotating`.
+    """
+    if form in ANNOTATION_FORMATS:
+        from pe_spectra.cli.annotating import write_annotations
+
+        return write_annotations(answer.annotations, form)
     names = answer.columns if full or not answer.shown else answer.shown
     columns = {
         escape(name): [escape(cell) if isinstance(cell, str) else cell for cell in answer.columns[name]]

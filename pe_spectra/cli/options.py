@@ -9,7 +9,6 @@ from pe_spectra.cli.declaring import Option
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.vocabulary import (
-    ANNOTATION_FORMATS,
     ARMS,
     BOUNDARIES,
     CLAIM_SOURCES,
@@ -17,9 +16,9 @@ from pe_spectra.vocabulary import (
     COMMON_DTYPES,
     DTYPES,
     EXPORTED,
+    FINDING_FORMATS,
     FINDING_LEVELS,
     FORMAT_SUFFIXES,
-    FORMATS,
     NORMS,
     QUICK_ARMS,
     QUICK_TASKS,
@@ -302,10 +301,8 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "output:sweep": Option("--output", "FILE", "a .csv file with a line for each row, gone on with; or .parquet"),
     # where the answer goes, and in which form
-    "format": Option("form --format", "", "form of the answer  [table]", Choice(members=FORMATS)),
-    "format:findings": Option(
-        "form --format", "", "form of the answer  [table]", Choice(members=(*FORMATS, *ANNOTATION_FORMATS))
-    ),
+    "format": Option("form --format", "", "form of the answer  [table]", Choice(members=tuple(FORMAT_SUFFIXES))),
+    "format:findings": Option("form --format", "", "form of the answer  [table]", Choice(members=FINDING_FORMATS)),
     "json": Option("--json", "", "the same as --format json"),
     "output": Option("--output", "FILE", f"write the answer to FILE ({', '.join(FORMAT_SUFFIXES.values())})"),
     "output:array": Option("--output", "FILE", ".npy, .npz, .csv, .tsv or .safetensors; - is csv on stdout"),

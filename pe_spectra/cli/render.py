@@ -23,7 +23,6 @@ from pe_spectra.cli.terminal import (
     write_head,
 )
 from pe_spectra.faces import PART, Cell, are_numbers, is_column, simplify, write_cell
-from pe_spectra.vocabulary import ANNOTATION_FORMATS
 from pe_spectra.wording import count
 
 _CELL_CHARACTERS = 400
@@ -41,10 +40,6 @@ def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Ite
         return chain(_write_json(answer.to_values(figure)), ["\n"])
     if form == "csv":
         return _write_csv(answer.columns)
-    if form in ANNOTATION_FORMATS:
-        from pe_spectra.cli.annotating import write_annotations
-
-        return [write_annotations(answer.annotations, form)]
     if form != "table":
         from pe_spectra.cli.markup import write_document
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pe_spectra._version import __version__
 from pe_spectra.answers.annotations import Annotation, Annotations
@@ -86,7 +85,7 @@ def _locate(path: Path) -> dict[str, Any]:
     inner = _find_inner(path)
     if inner is None:
         return {"artifactLocation": {"uri": path.absolute().as_uri()}}
-    return {"artifactLocation": {"uri": quote(os.fsencode(inner)), "uriBaseId": _ROOT}}
+    return {"artifactLocation": {"uri": Path("/", inner).as_uri().removeprefix("file:///"), "uriBaseId": _ROOT}}
 
 
 def _find_inner(path: Path) -> str | None:

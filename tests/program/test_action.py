@@ -18,6 +18,7 @@ from pe_spectra.cli.declared import build_command
 from tests.places import MODELS, ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 INSTALL, AUDIT = ACTION["runs"]["steps"]
 PROGRAM = Path(sys.executable).with_name("pe-spectra")
 #: How a runner of GitHub starts a step with `shell: bash`.
@@ -115,10 +116,21 @@ def test_both_steps_on_a_copy(folder, tmp_path):
     assert "title=factor-mismatch" in done.stdout
 
 
+def test_what_the_documentation_says_of_both(folder, runner):
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    (use,), (hooks,) = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    assert set(use["with"]) <= set(ACTION["inputs"])
+    assert f"inputs ({', '.join(f'`{name}`' for name in ACTION['inputs'])})" in page.replace("\n", " ")
+    (folder / "models").mkdir()
+    (folder / "broken").rename(folder / "models" / "broken")
+    assert run_step(AUDIT, folder, runner, **use["with"]).returncode == 1
+    assert [one["id"] for one in hooks["hooks"]] == [HOOK["id"]]
+    assert re.search(hooks["hooks"][0]["files"], "models/llama/config.json")
+
+
 def test_the_hook_of_pre_commit(folder):
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert set(hook) == {"id", "name", "description", "entry", "args", "language", "files", "require_serial"}
-    assert hook["language"] == "python"
+    assert set(HOOK) == {"id", "name", "description", "entry", "args", "language", "files", "require_serial"}
+    assert HOOK["language"] == "python"
     names = [
         "config.json",
         "a/config.json",
@@ -127,10 +139,10 @@ def test_the_hook_of_pre_commit(folder):
         "config.jsonl",
         "a/myconfig.json",
     ]
-    assert [name for name in names if re.search(hook["files"], name)] == names[:3]
-    program, *words = shlex.split(hook["entry"])
+    assert [name for name in names if re.search(HOOK["files"], name)] == names[:3]
+    program, *words = shlex.split(HOOK["entry"])
     assert program == PROGRAM.name
     shutil.copy(MODELS / "broken" / "both-generations-contradict.json", folder / "config.json")
     for name, code in (("good model/config.json", 0), ("broken/config.json", 0), ("config.json", 1)):
-        line = [str(PROGRAM), *words, *hook["args"], name]
+        line = [str(PROGRAM), *words, *HOOK["args"], name]
         assert subprocess.run(line, cwd=folder, capture_output=True, timeout=60).returncode == code

@@ -203,6 +203,7 @@ OPTIONS: Mapping[str, Option] = {
     "base": Option("--base", "X", "base in training (rope_theta), 2 to 1e18", RealRange(minimum=2, maximum=1e18)),
     "target": Option("--target", "N", "inference context length, above --trained", _TURNED),
     "stack": Option("--stack", "X,Y", "A as two implementations read it", words=_complete_stacks),
+    "reader": Option("--reader", "X,Y", "who reads CONFIG  [what it is made for]", words=_complete_stacks),
     "stack:one": Option("--stack", "X", "what CONFIG is written for  [transformers-5]", words=_complete_stacks),
     "write": Option("--write", "NEW.json", "write CONFIG for the target, by the way that is recommended"),
     "all_stacks": Option("--all-stacks", "", "A as every implementation reads it, and one example of each scaling"),

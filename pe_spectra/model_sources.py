@@ -10,6 +10,7 @@ from typing import Any
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
+from pe_spectra.files.json_keys import Region, read_key_regions
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.files.tables import list_arrays, read_array
 from pe_spectra.models.dumps.called import read_called
@@ -111,6 +112,30 @@ def read_model_keys(text: str, label: str = "") -> tuple[Configuration, Mapping[
     found = find_model_file(text, label)
     content = read_model_file(found)
     return _state(content), content.keys if content.kind == "config.json" else None, found.path
+
+
+def locate_keys(text: str, label: str = "") -> tuple[Path | None, dict[str, Region]]:
+    """Find the file of a model, and where its keys stand in it, as :func:`pe_spectra.files.json_keys` calls them.
+
+    Parameters
+    ----------
+    text, label : as for :func:`read_model`, which has read it.
+
+    Returns
+    -------
+    The file, None for standard input; no regions where it is not of JSON.
+
+    Raises
+    ------
+    FileError, InputError : as for :func:`read_model`.
+
+    >>> locate_keys("-")
+    (None, {})
+    """
+    found = find_model_file(text, label)
+    if found.path is None or found.kind == "gguf":
+        return found.path, {}
+    return found.path, read_key_regions(found.path, label)
 
 
 def read_side(text: str, label: str = "") -> Side:

@@ -129,7 +129,19 @@ CLAIM_SOURCES = {
 
 # --------------------------------------------------------------------- answers
 
-FORMATS = ("table", "json", "csv")
+#: Forms of an answer -> the ending of a file that holds one.
+FORMAT_SUFFIXES = {
+    "table": ".txt",
+    "json": ".json",
+    "csv": ".csv",
+    "markdown": ".md",
+    "latex": ".tex",
+    "html": ".html",
+}
+FORMATS = tuple(FORMAT_SUFFIXES)
+#: Forms of findings about files alone: for code hosts, which show each at its line.
+ANNOTATION_FORMATS = ("sarif", "github")
+FINDING_FORMATS = (*FORMATS, *ANNOTATION_FORMATS)
 COLOURS = ("auto", "always", "never")
 #: What a figure may be written as.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")

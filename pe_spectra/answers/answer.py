@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from pe_spectra._version import __version__
+from pe_spectra.answers.annotations import Annotations
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import Columns, simplify
@@ -128,6 +129,7 @@ class Answer:
     last : a line below the rows, in a table.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
+    annotations : of an answer about files, the findings with their places, where they were asked for.
     """
 
     body: Body
@@ -149,6 +151,7 @@ class Answer:
     last: str = ""
     next_command: str = ""
     failed: Sequence[str] = ()
+    annotations: Annotations = field(default_factory=Annotations)
 
     def __post_init__(self) -> None:
         details = chain(self.details, zip(repeat("note"), self.remarks, strict=False))

@@ -62,6 +62,7 @@ def _judge_one(audit: ModelAudit) -> Verdict:
     stated = main.configuration
     what = _say_rotary(audit, main) if stated.scheme == "rotary" else say_other_scheme(audit)
     what += f"; beside it {_name_some([one.part for one in stated.parts])}" if stated.parts else ""
+    what = what if audit.reader is None else f"Read by {audit.reader.title}. {what}"
     if gravest is None:
         return VERDICTS.say("clean", f"{what}. Nothing wrong found.")
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
@@ -72,16 +73,16 @@ def _judge_one(audit: ModelAudit) -> Verdict:
 
 
 def _judge_many(models: Sequence[ModelAudit]) -> Verdict:
-    gravest = [(one.file, find_gravest(one.findings)) for one in models if one.error is None]
-    bad = [one.file for one in models if one.error is not None]
-    short = leave_out_folder([one.file for one in models])
+    gravest = [(one.title, find_gravest(one.findings)) for one in models if one.error is None]
+    bad = [one.title for one in models if one.error is not None]
+    short = leave_out_folder([one.title for one in models])
     parts = []
     for level in ("error", "warning"):
         files = [short[file] for file, finding in gravest if finding is not None and finding.level == level]
         parts += [f"{len(files)} with {level}s ({_name_some(files)})"] if files else []
     parts += [f"{len(bad)} that cannot be used ({_name_some([short[file] for file in bad])})"] if bad else []
     parts += [f"{sum(finding is None for _, finding in gravest)} without anything wrong"]
-    text = f"{len(models)} configurations: {', '.join(parts)}"
+    text = f"{len(models)} {_name_several(models)[0]}: {', '.join(parts)}"
     worst = find_gravest([finding for _, finding in gravest if finding is not None])
     if bad:
         return VERDICTS.say("unusable-files", f"{text}.")
@@ -97,7 +98,12 @@ def count_audits(models: Sequence[ModelAudit]) -> str:
     good = [one for one in models if one.error is None]
     levels = Counter("" if (found := find_gravest(one.findings)) is None else found.level for one in good)
     parts = [f"{levels['error']} with errors", f"{levels['warning']} with warnings", f"{levels['']} without either"]
-    return f"{count(len(models), 'file')}: {', '.join(parts)}, {len(models) - len(good)} refused"
+    return f"{count(len(models), _name_several(models)[1])}: {', '.join(parts)}, {len(models) - len(good)} refused"
+
+
+def _name_several(models: Sequence[ModelAudit]) -> tuple[str, str]:
+    """What audits are of, as the verdict and the last line call them: files, each read once or by several."""
+    return ("readings", "reading") if any(one.reader is not None for one in models) else ("configurations", "file")
 
 
 def leave_out_folder(files: Sequence[str]) -> dict[str, str]:

@@ -20,11 +20,12 @@ from pe_spectra.models.stacks.allocation import say_unused
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS, Level
+from pe_spectra.wording import join
 
 #: What a terminal shows of several models; all columns in a pipe, in CSV and with --full.
-_SHOWN = ("file", "layer", "base", "scaling", "findings", "level", "never_turn")
+_SHOWN = ("file", "reader", "layer", "base", "scaling", "findings", "level", "never_turn")
 #: Of these a narrow terminal shows less.
-_NARROW = ("file", "layer", "findings")
+_NARROW = ("file", "reader", "layer", "findings")
 #: What the numbers of a pair are.
 _UNITS = (
     "frequency in rad/position, wavelength in positions; turns: periods in the training context length, turns_served "
@@ -48,7 +49,9 @@ class AuditBody(Body):
     allocated: int | None = quantity(
         "Allocated context length that was given, in positions; null where none was.", minimum=1, asked=True
     )
-    models: tuple[ModelAudit, ...] = quantity("One entry for each file that was named, in that order.", least=1)
+    models: tuple[ModelAudit, ...] = quantity(
+        "One entry for each file that was named, in that order; with --reader one for each of its readers.", least=1
+    )
 
 
 def answer_audits(
@@ -92,7 +95,7 @@ def answer_audits(
         table=partial(_tabulate_layers, good, worst_first=worst_first)
         if rows == "layers"
         else partial(_tabulate_pairs, good, heads),
-        notes=[] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")],
+        notes=_list_notes(good, layers, allocated),
         total=len(layers) if rows == "layers" else sum(len(layer.frequencies) for layer in layers),
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),
@@ -109,12 +112,20 @@ def answer_audits(
     )
 
 
+def _list_notes(good: Sequence[ModelAudit], layers: Sequence[LayerAudit], allocated: int | None) -> list[str]:
+    notes = [] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")]
+    parts = dict.fromkeys(name for audit in good for name in audit.left_out)
+    return notes + ([f"{join([*parts])}: not audited, for --reader reads the part for text alone"] if parts else [])
+
+
 # --------------------------------------------------------------------- rows
 
 
 def _tabulate_layers(models: Sequence[ModelAudit], *, worst_first: bool) -> Columns:
     """A row for each layer type of each model."""
-    columns = tabulate(models)
+    columns: Columns = tabulate(models)
+    if (readers := _list_readers([(audit, len(audit.layers)) for audit in models])) is not None:
+        columns = {"file": columns["file"], "reader": readers, **columns}
     if not worst_first:
         return columns
     order = sorted(range(len(columns["level"])), key=lambda row: -RANKS[str(columns["level"][row])])
@@ -127,17 +138,28 @@ def _spell_files(files: Sequence[str]) -> dict[str, str]:
     return {file: name.removesuffix("/config.json") for file, name in short.items()}
 
 
+def _list_readers(rows: Sequence[tuple[ModelAudit, int]]) -> list[str] | None:
+    """The reader of each row, of audits with so many rows each; None where none was asked for."""
+    names = [audit.reader_name for audit, count in rows for _ in range(count)]
+    return names if any(names) else None
+
+
 def _choose_heads(layers: Sequence[LayerAudit], *, named: bool) -> tuple[str, ...]:
     """What stands before a pair: file, model and layer type where `named`; else the type where there are several."""
     if named:
-        return "file", "model", "layer"
+        readers = ("reader",) if any(layer.reader is not None for layer in layers) else ()
+        return "file", *readers, "model", "layer"
     return ("layer",) if len({layer.name for layer in layers if len(layer.frequencies)}) > 1 else ()
 
 
 def _tabulate_pairs(models: Sequence[ModelAudit], heads: Sequence[str]) -> Columns:
     """A row for each pair."""
     layers = [(audit, layer) for audit in models for layer in audit.layers]
-    own = [{"file": a.file, "model": a.model, "layer": layer.name} for a, layer in layers for _ in layer.pairs]
+    own = [
+        {"file": a.file, "reader": a.reader_name, "model": a.model, "layer": layer.name}
+        for a, layer in layers
+        for _ in layer.pairs
+    ]
     pairs = tabulate([pair for _, layer in layers for pair in layer.pairs])
     columns: Columns = {name: [one[name] for one in own] for name in heads}
     return {**columns, **(pairs or dict.fromkeys(list_column_names(AuditedPair), ()))}
@@ -145,11 +167,13 @@ def _tabulate_pairs(models: Sequence[ModelAudit], heads: Sequence[str]) -> Colum
 
 def _choose_shown(layers: Sequence[LayerAudit]) -> tuple[str, ...]:
     """Leave out the layer type where every model has one only."""
-    return tuple(name for name in _SHOWN if name != "layer" or {layer.name for layer in layers} != {"all"})
+    left_out = {"layer"} if {layer.name for layer in layers} == {"all"} else set()
+    left_out |= {"reader"} if all(layer.reader is None for layer in layers) else set()
+    return tuple(name for name in _SHOWN if name not in left_out)
 
 
 def _list_failures(models: Sequence[ModelAudit], level: Level, *, is_single: bool) -> tuple[str, ...]:
-    found = [(audit.file, text) for audit in models for text in list_failures(audit.findings, level)]
+    found = [(audit.title, text) for audit in models for text in list_failures(audit.findings, level)]
     return tuple(dict.fromkeys(text if is_single else f"{file}: {text}" for file, text in found))
 
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pe_spectra.cli.listings import explain_code
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pe_spectra.models.model_audit import ModelAudit
+    from pe_spectra.models.stacks import Stack
     from pe_spectra.vocabulary import Level
+
+
+class _Lengths(TypedDict):
+    """The lengths that were asked for."""
+
+    trained: int | None
+    served: int | None
+    allocated: int | None
 
 
 def audit(
@@ -23,14 +33,18 @@ def audit(
     trained: int | None,
     served: int | None,
     allocated: int | None,
+    reader: str | None,
     fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
     """The frequency of every pair, how many periods each completes in training and at inference, and
     findings, each with its numbers and what to do. No weights and no framework are needed. A folder
-    without a configuration stands for all models below it.
+    without a configuration stands for all models below it. With --reader it is what the implementations
+    of diff --stack make of the file.
     """
     if explain is not None:
+        if run.format in ANNOTATION_FORMATS:
+            raise InputError(f"--format {run.format} has no meaning with --explain", explain, "leave one of them out")
         from pe_spectra.models.checks import KINDS
 
         return explain_code(run, explain, KINDS, configs or [])
@@ -41,11 +55,14 @@ def audit(
         from pe_spectra.files.model_files import list_models
 
         configs = [name for text in configs for name in list_models(text)]
-    lengths = {"trained": trained, "served": served, "allocated": allocated}
-    if run.figure is not None and len(configs) > 1:
-        raise InputError("--figure draws one configuration", f"{len(configs)} are named", "one CONFIG is accepted")
+    lengths = _Lengths(trained=trained, served=served, allocated=allocated)
+    readers = _read_readers(reader)
+    if run.figure is not None and len(configs) * len(readers) > 1:
+        what, named_all = ("configuration", configs) if len(configs) > 1 else ("reading", readers)
+        accepted = "one CONFIG is accepted" if len(configs) > 1 else "one name for --reader is accepted"
+        raise InputError(f"--figure draws one {what}", f"{len(named_all)} are named", accepted)
     with run.progress("auditing") as progress:
-        files = _audit_all(configs, lengths, progress)
+        files = _audit_all(configs, readers, lengths, progress)
         errors = tuple(one.error for one in files if one.error)
         # a file that was asked for holds all of the answer, or is not written
         if len(errors) == len(files) or (errors and run.output is not None):
@@ -56,7 +73,7 @@ def audit(
 def _answer(
     run: Run,
     files: Sequence[ModelAudit],
-    lengths: dict[str, int | None],
+    lengths: _Lengths,
     fail_on: Level | None,
     errors: tuple[str, ...],
     *,
@@ -74,9 +91,15 @@ def _answer(
     if run.figure is not None and not _count_pairs(files[0]):
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
-    # which is read as the newest transformers
+    # which is read as the newest transformers, unless others were asked for
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
-        answer = replace(answer, notes=(*answer.notes, *note_installed([STACKS[REFERENCE]])))
+        answer = replace(answer, notes=(*answer.notes, *note_installed(_list_readers(files) or [STACKS[REFERENCE]])))
+    if run.format in ANNOTATION_FORMATS:
+        from pe_spectra.answers.annotations import annotate_audits
+        from pe_spectra.model_sources import locate_keys
+        from pe_spectra.models.checks import KINDS
+
+        answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 
 
@@ -87,23 +110,47 @@ def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pa
     return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
 
 
+def _list_readers(files: Sequence[ModelAudit]) -> list[Stack]:
+    return [one.reader for one in files if one.reader is not None]
+
+
+def _read_readers(text: str | None) -> list[Stack | None]:
+    """Read --reader; None stands for the library that a file is made for."""
+    if text is None:
+        return [None]
+    from pe_spectra.models.stacks import find_stack
+
+    found = [find_stack(name, "--reader") for name in text.split(",")]
+    if len({one.release_name for one in found}) < len(found):
+        raise InputError("--reader names one implementation twice", text, "each is named once")
+    return [*found]
+
+
 def _audit_all(
-    configs: Sequence[str], lengths: dict[str, int | None], progress: Callable[[int, int], None]
+    configs: Sequence[str],
+    readers: Sequence[Stack | None],
+    lengths: _Lengths,
+    progress: Callable[[int, int], None],
 ) -> list[ModelAudit]:
+    """Audit every file as every reader reads it; what cannot be used says why, in its place."""
     from pe_spectra.model_sources import read_model
     from pe_spectra.models.checks import audit_configuration
     from pe_spectra.models.model_audit import ModelAudit
 
     files: list[ModelAudit] = []
-    for text in configs:
-        progress(len(files), len(configs))
+    for number, text in enumerate(configs):
+        progress(number, len(configs))
+        reader: Stack | None = None
         try:
-            files.append(replace(audit_configuration(read_model(text), **lengths), file=text))
+            stated = read_model(text)
+            for reader in readers:
+                files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
         except (FileError, InputError) as error:
             if len(configs) == 1:
                 raise
             message = str(error)
-            files.append(ModelAudit(file=text, error=message if text in message else f"{text}: {message}"))
+            said = message if text in message else f"{text}: {message}"
+            files.append(ModelAudit(file=text, reader=reader, error=said))
     return files
 
 

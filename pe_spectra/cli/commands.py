@@ -120,11 +120,13 @@ COMMANDS: Mapping[str, Declaration] = {
     "audit": Declaration(
         summary="What positional encoding a model's configuration really gives, and what is wrong with it.",
         module="auditing",
-        takes="configs trained:audit served:audit allocated fail_on explain:completed",
+        takes="configs trained:audit served:audit allocated reader fail_on explain:completed",
+        data="format:findings json output full",
         figure="",
         examples=(
             "pe-spectra audit config.json",
             "pe-spectra audit config.json --served 131072 --fail-on warning",
+            "pe-spectra audit config.json --reader transformers-4,vllm",
             "pe-spectra audit --explain unseen-phases",
         ),
     ),

@@ -35,11 +35,15 @@ _FEWEST, _MOST = 4, 12
 
 
 def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Iterable[str]:
-    """Give the whole answer as text in one of the formats table, json, csv: many rows part by part."""
+    """Give the whole answer as text in one of the formats, many rows part by part."""
     if form == "json":
         return chain(_write_json(answer.to_values(figure)), ["\n"])
     if form == "csv":
         return _write_csv(answer.columns)
+    if form != "table":
+        from pe_spectra.cli.markup import write_document
+
+        return [write_document(answer, form, full=screen.full)]
     return [_write_terminal(answer, screen)] if screen.watched else _write_pipe(answer)
 
 

@@ -17,7 +17,7 @@ from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_sc
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.records import dataclass
 from pe_spectra.spec import FileSpec, parse_spec, split_list
-from pe_spectra.vocabulary import FIGURE_SUFFIXES
+from pe_spectra.vocabulary import FIGURE_SUFFIXES, FORMAT_SUFFIXES
 from pe_spectra.wording import Typed, compose_command
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _LONGEST_COMMAND = 200
 #: Seconds without a word.
 _PATIENCE = 1.0
 _CLEAR = "\r\x1b[2K"
-_OUTPUT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "table"}
+_OUTPUT_FORMATS = {suffix: form for form, suffix in FORMAT_SUFFIXES.items()}
 
 
 class Outcome(NamedTuple):
@@ -52,7 +52,7 @@ class Run:
 
     Attributes
     ----------
-    format : table, json or csv.
+    format : one of FORMATS.
     output : the file for the answer, or None for stdout.
     figure : where to draw, or None.
     figure_asked : whether that place was named by the user.

@@ -269,7 +269,7 @@ def look_at_screen(form: str, colour: str, *, full: bool, to_file: bool) -> Scre
 
     Parameters
     ----------
-    form : table, json or csv.
+    form : the form of the answer.
     colour : of a table: auto, always or never.
     full : whether all rows were asked for.
     to_file : the answer goes to a file instead of standard output.

@@ -1,14 +1,14 @@
 """What a configuration really gives: the frequencies of every pair, how often each turns, and its known problems.
 
 The answer is that of the library that the file is made for, for config.json the newest major release
-of Hugging Face transformers; findings say where another reading differs.
+of Hugging Face transformers, unless another reader is asked for; findings say where another reading differs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding, Kind
 from pe_spectra.models.rotation import MANY_TURNS, TOLERANCE, TURN, AuditedPair, Rotation, mark_unseen
-from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.stacks import Refusal, Stack
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
     SCHEMES,
@@ -80,7 +80,9 @@ class LayerAudit(Result):
     of it: None where nothing is turned and where the library refuses, which `refusal` says. `trained_scaled` is the
     length that is known to have been trained with the scaling; None where the file does not tell: linear, dynamic and
     yarn also stretch models without further training. `allocated_length` is what was said to be allocated for a cache,
-    None where nobody said. `findings` are those that are about these layers.
+    None where nobody said. `findings` are those that are about these layers. `reader` is the implementation that was
+    asked for, None for the answering library; `expected` is what that library makes of these layers, and `turn` gives
+    what the reader makes of them at a length that is served.
     """
 
     configuration: Configuration
@@ -90,6 +92,9 @@ class LayerAudit(Result):
     trained_scaled: int | None = None
     allocated_length: int | None = None
     findings: tuple[Finding, ...] = ()
+    reader: Stack | None = None
+    expected: Rotation | None = None
+    turn: Callable[[int | None], Rotation | Refusal] | None = field(default=None, compare=False, repr=False)
 
     @derived(
         "Name of the type; all where there is one. Of a part beside the one that reads text, the key of that part, and "

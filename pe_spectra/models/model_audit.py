@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.stacks import Stack
 from pe_spectra.models.stated.statement import FORMATS, SCHEMES, SIZES, Configuration
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
@@ -45,10 +46,30 @@ class PartAudit(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelAudit(Result):
-    """What one file gives; its `configuration` is what it states, None where it cannot be used."""
+    """What one file gives; its `configuration` is what it states, None where it cannot be used.
+
+    `reader` is the implementation that was asked for, None for the library that the file is made for, and `left_out`
+    are the parts that are not audited with one.
+    """
 
     configuration: Configuration | None = None
+    reader: Stack | None = None
+    left_out: tuple[str, ...] = ()
     file: str = quantity("The file, as it was named; - is standard input.")
+
+    @derived(
+        "The implementation that reads it, as --reader takes it; only where one was asked for.",
+        key="reader",
+        column=None,
+        only=lambda audit: audit.reader is not None,
+    )
+    def reader_name(self) -> str:
+        return "" if self.reader is None else self.reader.release_name
+
+    @property
+    def title(self) -> str:
+        """The file, and who reads it where that was asked for."""
+        return self.file if self.reader is None else f"{self.file} ({self.reader.title})"
 
     @derived(
         "Which keys it has: those of transformers, of Meta's releases, of GGUF, of diffusers or of timm; null where it "

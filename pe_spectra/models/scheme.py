@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -150,13 +151,15 @@ def build_layers(
     trained: int | None = None,
     served: int | None = None,
     allocated: int | None = None,
+    reader: Stack | None = None,
 ) -> tuple[LayerAudit, ...]:
-    """Read every layer type as the answering stack does.
+    """Read every layer type as the answering stack does, or the one that is asked for.
 
     Parameters
     ----------
     trained, served : lengths in positions that go before those of the file.
     allocated : the length that is allocated, which some stacks go by; None for the one that is served.
+    reader : the implementation whose reading it is; None for the library that the file is made for.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
@@ -172,7 +175,7 @@ def build_layers(
             served_length=length if served is None else served,
         )
         return (other,)
-    return tuple(_build_layer(configuration, one, trained, served, allocated) for one in configuration.layers)
+    return tuple(_build_layer(configuration, one, trained, served, allocated, reader) for one in configuration.layers)
 
 
 def _build_layer(
@@ -181,18 +184,24 @@ def _build_layer(
     trained: int | None,
     served: int | None,
     allocated: int | None,
+    reader: Stack | None,
 ) -> LayerAudit:
     """Read one layer type; a file that the answering stack was seen to refuse as the release before does."""
+    turn = partial(turn_layer if reader is None else reader.read, configuration, statement)
     length = configuration.length if trained is None else trained
     reached = served if served is not None else state_served(statement.block, configuration.length)
     read = reached
     if allocated is not None:
-        read = ANSWERING[configuration.format].choose_length(statement, reached, allocated)
-    found = turn_layer(configuration, statement, read) if statement.turns else None
+        read = (reader or ANSWERING[configuration.format]).choose_length(statement, reached, allocated)
+    found = turn(read) if statement.turns else None
     refusal = found if isinstance(found, Refusal) else None
-    if refusal is not None and refusal.cause == "older-name":
+    if refusal is not None and refusal.cause == "older-name" and reader is None:
         found = STACKS["transformers-4"].read(configuration, statement, reached)
     rotation = None if isinstance(found, Refusal) else found
+    expected: Rotation | Refusal | None = None
+    if reader is not None:
+        expected = turn_layer(configuration, statement, read) if statement.turns else None
+        configuration, statement = reader.restrict(configuration, statement)
     return LayerAudit(
         configuration=configuration,
         statement=statement,
@@ -203,6 +212,9 @@ def _build_layer(
         served_length=length if reached is None else reached,
         allocated_length=allocated,
         trained_scaled=length if trained is not None or not statement.may_be_untrained else None,
+        reader=reader,
+        expected=expected if isinstance(expected, Rotation) else None,
+        turn=turn,
     )
 
 

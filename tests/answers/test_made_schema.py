@@ -61,6 +61,7 @@ NEW = {
     *MEASURED_SCHEMES,
     *SIZES,
     "plan",  # of context with a configuration
+    "reader",  # of audit, where one is asked for
     *AXIAL,  # formats of files
     *(name for name in DTYPES if name.endswith("-saturating")),
     *ADDED,

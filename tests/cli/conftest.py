@@ -50,6 +50,16 @@ def diff_files(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def example_files(tmp_path):
+    """The files that examples in the help name."""
+    for folder in ("hf", "port"):
+        (tmp_path / folder).mkdir()
+    for place in ("config.json", "hf/config.json"):
+        shutil.copy(MODELS / THREE_ONE, tmp_path / place)
+    np.save(tmp_path / "port/inv_freq.npy", make_ladder(1e4))
+
+
+@pytest.fixture
 def ask_diff(cli):
     """Run diff and give its document."""
 

@@ -6,13 +6,12 @@ import re
 import shlex
 import sys
 
-import numpy as np
 import pytest
 
 from pe_spectra import __version__
 from pe_spectra.cli import run_process
 from tests.cli.paper import COMMANDS, DRAWING, list_options
-from tests.places import MODELS, ROOT
+from tests.places import ROOT
 
 # ----------------------------------------------------------------------------------- help and the rest
 
@@ -58,15 +57,10 @@ def test_the_program_alone_shows_its_help(cli):
 @pytest.mark.parametrize(
     "command", [pytest.param(c, marks=pytest.mark.slow if c in ("", "figures") else []) for c in ("", *COMMANDS)]
 )
-def test_examples_in_the_help_run(cli, quick_claims, tmp_path, command):
+@pytest.mark.usefixtures("quick_claims", "example_files")
+def test_examples_in_the_help_run(cli, tmp_path, command):
     _, examples = list_help_lines(cli, command, 80)
     assert examples
-    for folder in ("hf", "port"):
-        (tmp_path / folder).mkdir()
-    model = MODELS.joinpath("llama-3.1-8b.json").read_bytes()
-    for place in ("config.json", "hf/config.json"):
-        (tmp_path / place).write_bytes(model)
-    np.save(tmp_path / "port/inv_freq.npy", 1e4 ** (-np.arange(64) / 64))
     for example in examples:
         program, *words = shlex.split(example)
         assert program == "pe-spectra"

@@ -48,6 +48,14 @@ NESTED = {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
 TWO_TYPES = ["sliding_attention", "full_attention"]
 #: For each code: what provokes it, at which level.
 PROVOKED = [
+    (
+        "reader-differs",
+        "warning",
+        lambda: audit(
+            change(rope_theta=None, rope_parameters={"rope_type": "default", "rope_theta": 5e5}),
+            reader=STACKS["transformers-4"],
+        ),
+    ),
     ("grid-rotation", "note", lambda: audit({"model_type": "dinov3_vit"})),
     ("several-axes", "note", lambda: audit({"_class_name": "WanTransformer3DModel"})),
     ("query-scale", "note", lambda: audit({"model_type": "llama4_text"})),
@@ -231,6 +239,7 @@ def test_every_finding_is_provoked_and_explained():
         ("factor-mismatch", f"above factor by {100 * about_scaling._NEAR:g} %"),
         ("attention-factor", f"above {100 * about_scaling._NEAR:g} % is reported"),
         ("releases-differ", f"more than {FLOAT32_ARITHMETIC:g} between".replace("e-0", "e-")),
+        ("reader-differs", f"more than {FLOAT32_ARITHMETIC:g} between".replace("e-0", "e-")),
         ("factor-by-width", "dim {} or {}".format(*meta_release._LLAMA32_WIDTHS)),
     ],
 )

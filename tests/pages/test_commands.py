@@ -165,8 +165,10 @@ def test_the_json_of_the_readme_is_that_of_the_program(program) -> None:
 
 def test_there_are_no_other_blocks_than_those_that_are_checked() -> None:
     fences = {page: set(re.findall(r"^```(\w*)$", text, re.MULTILINE)) - {""} for page, text in PAGES.items()}
-    assert set().union(*fences.values()) == {"sh", "console", "python", "json"}
+    assert set().union(*fences.values()) == {"sh", "console", "python", "json", "yaml"}
     assert {page for page, kinds in fences.items() if "json" in kinds} == {"docs/json.md"}
+    # of the action and the hook: tests/program/test_action.py
+    assert {page for page, kinds in fences.items() if "yaml" in kinds} == {"docs/models.md"}
     assert {page for page, kinds in fences.items() if "sh" in kinds} == {
         *("README.md", "CONTRIBUTING.md"),
         "docs/commands.md",  # sweeps, which write files: below

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pe_spectra.errors import FileError
 from pe_spectra.findings import Finding, collect_kinds
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import about_allocations, about_keys, about_lengths, about_scaling
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.scheme import build_layers
+from pe_spectra.models.stacks import Stack
 from pe_spectra.models.stacks.allocation import check_allocated
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import (
@@ -26,8 +28,9 @@ from pe_spectra.models.stated import (
     rotary_blocks,
 )
 from pe_spectra.models.stated import configuration as config_json
-from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.vocabulary import RANKS
+from pe_spectra.wording import join
 
 __all__ = ["KINDS", "audit_configuration"]
 
@@ -47,6 +50,7 @@ def audit_configuration(
     trained: int | None = None,
     served: int | None = None,
     allocated: int | None = None,
+    reader: Stack | None = None,
 ) -> ModelAudit:
     """Say what a configuration really gives, and what is wrong with it.
 
@@ -55,6 +59,8 @@ def audit_configuration(
     configuration : what the file states.
     trained, served : lengths in positions that go before those of the file; >= 1.
     allocated : positions that are allocated for a cache, by which some stacks choose the list of longrope.
+    reader : the implementation whose reading it is; None for the library that the file is made for. Its findings name
+        it, and parts beside the one that reads text are left out, for how others read them was not measured.
 
     Returns
     -------
@@ -63,6 +69,7 @@ def audit_configuration(
     Raises
     ------
     InputError : less is allocated than is served.
+    FileError : the reader takes no file of this format.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
@@ -72,6 +79,8 @@ def audit_configuration(
     """
     if allocated is not None:
         check_allocated(allocated, served or find_length_served(configuration), served)
+    if reader is not None:
+        return _audit_as_read(configuration, trained, served, allocated, reader)
     audited = [_audit_part(configuration, trained, served, allocated)]
     audited += [_audit_part(one, None, None, None) for one in configuration.parts]
     found = sorted((one for _, found in audited for one in found), key=lambda finding: -RANKS[finding.level])
@@ -83,11 +92,41 @@ def audit_configuration(
     )
 
 
+def _audit_as_read(
+    configuration: Configuration, trained: int | None, served: int | None, allocated: int | None, reader: Stack
+) -> ModelAudit:
+    """Audit the part that reads text as an implementation reads it."""
+    if not reader.reads_format(configuration.format):
+        formats = [name for name in FORMATS if reader.reads_format(name)]
+        reason = f"{reader.title} reads no file with the keys of {configuration.format}; those of {join(formats)} are"
+        raise FileError(configuration.path, f"{reason} accepted")
+    layers, found = _audit_part(replace(configuration, parts=()), trained, served, allocated, reader)
+    named = tuple(
+        replace(one, message=f"{reader.title}: {one.message}", data={**one.data, "reader": reader.release_name})
+        for one in found
+    )
+    read = layers[0].configuration if layers else configuration
+    return ModelAudit(
+        configuration=replace(read, parts=()),
+        reader=reader,
+        left_out=tuple(one.part for one in configuration.parts),
+        file=configuration.path,
+        layers=layers,
+        findings=named,
+    )
+
+
 def _audit_part(
-    configuration: Configuration, trained: int | None, served: int | None, allocated: int | None
+    configuration: Configuration,
+    trained: int | None,
+    served: int | None,
+    allocated: int | None,
+    reader: Stack | None = None,
 ) -> tuple[tuple[LayerAudit, ...], list[Finding]]:
     """Audit the layers of one part, each with the findings about it; besides, all findings about the part."""
-    layers = build_layers(configuration, trained=trained, served=served, allocated=allocated)
+    layers = build_layers(configuration, trained=trained, served=served, allocated=allocated, reader=reader)
+    if reader is not None and layers:
+        configuration = layers[0].configuration  # which its release reads again
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
     asked = about_allocations.CHECKS if allocated is not None else ()
     for checks in (about_scaling.FIRST_CHECKS, _CHECKS, asked):

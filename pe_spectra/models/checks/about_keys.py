@@ -91,6 +91,17 @@ _RELEASES_DIFFER = Kind(
     f"transformers {NEWEST} and {OLDER}",
     references=(TRANSFORMERS,),
 )
+_READER_DIFFERS = Kind(
+    code="reader-differs",
+    levels=("warning",),
+    phrase="the reader makes other frequencies of the file",
+    reasoning="A file is made for one library, and a reader that does not know a key of it, or computes a scaling "
+    "otherwise, turns by other angles than the model was trained with, without a word. It is told where --reader is "
+    "given.",
+    formula="some frequency or the attention factor differs by more than 2e-6 between the reader and the library that "
+    "the file is made for",
+    references=("what was read or measured of each implementation, as `stacks` lists it",),
+)
 
 
 def _check_base(layer: LayerAudit) -> Iterator[Finding]:
@@ -169,7 +180,7 @@ def _check_share(layer: LayerAudit) -> Iterator[Finding]:
 def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
     """Compare what the two generations of keys say, and what an older release makes of the file."""
     statement, rotation = layer.statement, layer.rotation
-    if layer.configuration.format != "config.json" or rotation is None:
+    if layer.configuration.format != "config.json" or rotation is None or layer.reader is not None:
         return
     newer, older = statement.newer, statement.older
     found = _OTHER.read(layer.configuration, statement, layer.served_length)
@@ -191,6 +202,16 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
         why = f" ({'; '.join(other.notes)})" if other.notes else ""
         message = f"{_OTHER.title} reads this file otherwise: {_tell_apart(rotation, other)}{why}"
         yield layer.find(_RELEASES_DIFFER, message, other=_OTHER.title)
+
+
+def _check_reader(layer: LayerAudit) -> Iterator[Finding]:
+    """Compare what the reader that was asked for makes of the file with the library that the file is made for."""
+    rotation, expected, reader = layer.rotation, layer.expected, layer.reader
+    if reader is None or rotation is None or expected is None or _agree(expected, rotation):
+        return
+    why = f" ({'; '.join(rotation.notes)})" if rotation.notes else ""
+    message = f"other frequencies than in the library that the file is made for: {_tell_apart(expected, rotation)}{why}"
+    yield layer.find(_READER_DIFFERS, message, base=rotation.base, base_expected=expected.base)
 
 
 def _compare_generations(statement: LayerStatement, newer: RotaryBlock) -> dict[str, tuple[object, object]]:
@@ -278,4 +299,4 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
     return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
 
 
-CHECKS = (_check_base, _check_releases, _check_original, _check_share)
+CHECKS = (_check_base, _check_releases, _check_reader, _check_original, _check_share)

@@ -14,7 +14,6 @@ from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
-from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.statement import PENG, SU
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.phase_bounds import bound_phase_errors
@@ -141,7 +140,7 @@ def _search_safe_length(layer: LayerAudit) -> int | None:
     """The same where frequencies change with the length: from the original length on, which has none."""
 
     def has_unseen(length: int) -> bool:
-        found = turn_layer(layer.configuration, layer.statement, length)
+        found = layer.turn(length) if layer.turn is not None else None
         return not isinstance(found, Rotation) or bool(replace(layer, rotation=found, served_length=length).unseen)
 
     first, last = layer.original_length or 1, layer.served_length or 1

@@ -8,6 +8,7 @@ the catalogue's encoding `rope`, or with a formula of the stack's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, SupportsFloat
 
@@ -117,7 +118,7 @@ class Stack:
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
-        if not is_gguf and configuration.format not in self.formats:
+        if not self.reads_format(configuration.format):
             return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
             return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} lacks")
@@ -131,6 +132,44 @@ class Stack:
             return Refusal(reason=str(error))
         except InputError as error:
             return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
+
+    def reads_format(self, kind: str) -> bool:
+        """Tell whether it reads files with the keys of a format.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> [STACKS[name].reads_format("gguf") for name in ("vllm", "llama.cpp")]
+        [False, True]
+        """
+        return self.read_gguf is not None if kind == "gguf" else kind in self.formats
+
+    def restrict(self, configuration: Configuration, layer: LayerStatement) -> tuple[Configuration, LayerStatement]:
+        """Return what it reads of a file: the statements as its release makes them, with the keys of one block alone.
+
+        Of what it refuses they are as they were.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> newer = RotaryBlock(where="rope_parameters", base=5e5)
+        >>> stated = Configuration(path="config.json", scheme="rotary")
+        >>> read = STACKS["transformers-4"].restrict(stated, LayerStatement(head_dim=64, newer=newer))[1]
+        >>> read.newer, read.older
+        (None, None)
+        """
+        if configuration.format == "gguf":
+            return configuration, layer
+        try:
+            if self.restate is not None:
+                configuration, layer = self.restate(configuration, layer)
+        except (FileError, InputError):
+            return configuration, layer
+        block, _ = self._choose_block(layer)
+        # which keys of transformers its class ignores is no matter of other readers
+        return configuration, replace(
+            layer, newer=None, older=block if block.where or block.base else None, share_ignored=False
+        )
+
+    def _choose_block(self, layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
+        """The keys that it reads, and what is to be said about others."""
+        return drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
 
     def goes_by_allocation(self, layer: LayerStatement) -> bool:
         """Tell whether the frequencies of a layer go by the length that is allocated, whatever is served of it.
@@ -158,7 +197,7 @@ class Stack:
         return allocated if allocated is not None and self.goes_by_allocation(layer) else served
 
     def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
-        block, notes = drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
+        block, notes = self._choose_block(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
         refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()
         kinds = tuple(kind for kind in self.kinds if kind not in refused)

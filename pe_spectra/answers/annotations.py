@@ -1,0 +1,92 @@
+"""Findings about files, each with its place there: what code hosts show at a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pe_spectra.files.json_keys import Region
+from pe_spectra.findings import Finding, Kind
+from pe_spectra.models.model_audit import ModelAudit
+from pe_spectra.records import dataclass
+
+#: What in a sentence may be a key: no plain word, for such a word may mean something else.
+_KEY = re.compile(r"[A-Za-z]\w*(?:\.\w+)+|[A-Za-z][A-Za-z0-9]*_\w+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotation:
+    """A finding, and where it stands; `path` is None for standard input, `region` where a file is not of text."""
+
+    finding: Finding
+    kind: Kind
+    path: Path | None
+    region: Region | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotations:
+    """Every finding about some files, and why others could not be read: the path of each, and the reason."""
+
+    found: tuple[Annotation, ...] = ()
+    errors: tuple[tuple[Path, str], ...] = ()
+
+
+def annotate_audits(
+    models: Sequence[ModelAudit],
+    kinds: Mapping[str, Kind],
+    locate: Callable[[str], tuple[Path | None, Mapping[str, Region]]],
+) -> Annotations:
+    """Give each finding about models its place: the first key of the file that it names, else where the file begins.
+
+    Parameters
+    ----------
+    models : audits, each with the name of its file. kinds : every kind of finding, by its code.
+    locate : from such a name to the path of the file and the regions of its keys, as
+        :func:`pe_spectra.model_sources.locate_keys` finds them.
+
+    >>> from pe_spectra.models.checks import KINDS, audit_configuration
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
+    >>> found = annotate_audits([audit], KINDS, lambda file: (Path(file), {})).found
+    >>> found[0].finding.code, found[0].kind.phrase
+    ('base-too-small', 'the base is too small for this length')
+    """
+    found: list[Annotation] = []
+    for audit in models:
+        path, regions = locate(audit.file) if audit.findings else (None, {})
+        for finding in audit.findings:
+            region = choose_region(finding, regions) if regions else None
+            found.append(Annotation(finding=finding, kind=kinds[finding.code], path=path, region=region))
+    errors = tuple((Path(audit.file), audit.error) for audit in models if audit.error is not None)
+    return Annotations(found=tuple(found), errors=errors)
+
+
+def choose_region(finding: Finding, regions: Mapping[str, Region]) -> Region:
+    """Return the region of the first key that a finding names, that in its part of the file first.
+
+    Parameters
+    ----------
+    regions : of the keys, as :func:`pe_spectra.files.json_keys.find_key_regions` gives them; without such a key it is
+        the first.
+
+    >>> here, there = Region(line=2, column=3, end=9), Region(line=7, column=5, end=11)
+    >>> finding = Finding(level="note", code="some-code", message="rope_theta is small", data={"layer_type": "b"})
+    >>> choose_region(finding, {"a.rope_theta": here, "b.rope_theta": there}).line
+    7
+    """
+    for name in _list_names(finding):
+        places = [path for path in regions if f".{path}".endswith(f".{name}")]
+        if places:
+            part = f"{finding.data.get('layer_type')}."
+            return regions[min(places, key=lambda path: (not path.startswith(part), path != name))]
+    return next(iter(regions.values()))
+
+
+def _list_names(finding: Finding) -> Iterator[str]:
+    """What a finding may name: a key among its numbers, then those of its sentence, then the block that it is about."""
+    key, block = finding.data.get("key"), finding.data.get("where")
+    yield from [key] if isinstance(key, str) else ()
+    yield from _KEY.findall(finding.message)
+    yield from [block] if isinstance(block, str) and block else ()

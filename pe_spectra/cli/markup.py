@@ -1,0 +1,95 @@
+"""Answers as documents for other programs: Markdown, LaTeX and HTML.
+
+Each has the verdict, the facts and every row, with the digits and columns that a terminal shows. Names from files are
+text in each: none becomes markup or a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape as escape_html
+from typing import NamedTuple
+
+from pe_spectra.answers.answer import Answer
+from pe_spectra.cli.terminal import escape
+from pe_spectra.errors import shorten
+from pe_spectra.faces import Columns, escape_latex, escape_markdown, write_html, write_latex, write_markdown
+from pe_spectra.vocabulary import ANNOTATION_FORMATS
+
+#: Characters of a caption: LaTeX measures it on one line, which must not be longer than its largest length.
+_CAPTION = 1000
+
+
+class Content(NamedTuple):
+    """What a document says, in texts without control characters; empty for what an answer does not have."""
+
+    verdict: str
+    facts: list[tuple[str, str]]
+    columns: Columns
+    last: str
+    digits: int
+
+
+def write_document(answer: Answer, form: str, *, full: bool) -> str:
+    """Write an answer in one of the languages of `WRITERS`; where `full`, with all its columns and details.
+
+    The forms of findings alone are those of :mod:`pe_spectra.cli.annotating`.
+    """
+    if form in ANNOTATION_FORMATS:
+        from pe_spectra.cli.annotating import write_annotations
+
+        return write_annotations(answer.annotations, form)
+    names = answer.columns if full or not answer.shown else answer.shown
+    columns = {
+        escape(name): [escape(cell) if isinstance(cell, str) else cell for cell in answer.columns[name]]
+        for name in names
+    }
+    facts = [*answer.facts, *(answer.details if full else ())]
+    content = Content(
+        verdict=escape(answer.verdict.text),
+        facts=[(escape(label), escape(text)) for label, text in facts],
+        columns=columns if any(map(len, columns.values())) else {},
+        last=escape(answer.last),
+        digits=answer.digits,
+    )
+    return WRITERS[form](content) + "\n"
+
+
+def _write_markdown(content: Content) -> str:
+    facts = [f"- {escape_markdown(label, starts=True)}: {escape_markdown(text)}" for label, text in content.facts]
+    table = write_markdown(content.columns, content.digits) if content.columns else ""
+    first, last = (escape_markdown(text, starts=True) for text in (content.verdict, content.last))
+    return "\n\n".join(filter(None, (first, "\n".join(facts), table, last)))
+
+
+def _write_latex(content: Content) -> str:
+    """A part of a document, to be included in one: the verdict, above rows as their caption, and facts as a list."""
+    needed = r"% needs \usepackage{booktabs,longtable}"
+    verdict, *others = (escape_latex(text) for text in (content.verdict, content.last))
+    if content.columns:
+        verdict = (
+            f"{needed}\n{write_latex(content.columns, content.digits, caption=shorten(content.verdict, _CAPTION))}"
+        )
+    facts = [rf"\item[{{{escape_latex(label)}}}] {escape_latex(text)}" for label, text in content.facts]
+    described = "\n".join([r"\begin{description}", *facts, r"\end{description}"]) if facts else ""
+    return "\n\n".join(filter(None, (verdict, described, *others)))
+
+
+def _write_html(content: Content) -> str:
+    """A whole page."""
+    title = escape_html(content.verdict)
+    facts = "\n".join(f"<dt>{escape_html(label)}</dt><dd>{escape_html(text)}</dd>" for label, text in content.facts)
+    body = [f"<p>{title}</p>"]
+    body += [f"<dl>\n{facts}\n</dl>"] if facts else []
+    body += [write_html(content.columns, content.digits)] if content.columns else []
+    body += [f"<p>{escape_html(content.last)}</p>"] if content.last else []
+    head = f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title></head>\n<body>\n'
+    return head + "\n".join(body) + "\n</body>\n</html>"
+
+
+#: Form of an answer -> what writes it so.
+WRITERS: Mapping[str, Callable[[Content], str]] = {
+    "markdown": _write_markdown,
+    "latex": _write_latex,
+    "html": _write_html,
+}

@@ -1,0 +1,71 @@
+"""Findings at the lines of their keys."""
+
+from pathlib import Path
+
+import pytest
+
+from pe_spectra.answers.annotations import annotate_audits, choose_region
+from pe_spectra.files.json_keys import find_key_regions
+from pe_spectra.findings import Finding
+from pe_spectra.model_sources import locate_keys, read_model
+from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.model_audit import ModelAudit
+from tests.places import MODELS
+
+#: File below tests/models/broken -> finding and the key at whose line it stands.
+PLACES = {
+    "factor-mismatch": ("factor-mismatch", "rope_scaling.factor"),
+    "misspelt-key-on-top": ("unknown-key", "rope_thetha"),
+    "unknown-key-in-scaling": ("unknown-key", "rope_scaling.betafast"),
+    "longrope-list-too-short": ("list-length", "rope_scaling.long_factor"),
+    "llama3-original-missing": ("original-length-missing", "rope_scaling"),
+    "dynamic-without-factor": ("key-missing", "rope_scaling"),
+    "both-generations-contradict": ("keys-contradict", "rope_theta"),
+    "head-dim-odd": ("refused", "head_dim"),
+    "base-missing-131072": ("base-defaulted", ""),
+}
+
+
+def annotate(*files):
+    return annotate_audits([audit_configuration(read_model(str(file))) for file in files], KINDS, locate_keys)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_finding_stands_at_its_key(name):
+    path = MODELS / "broken" / f"{name}.json"
+    code, key = PLACES[name]
+    (found,) = [one for one in annotate(path).found if one.finding.code == code]
+    assert found.kind is KINDS[code]
+    assert found.path == path
+    assert found.region == find_key_regions(path.read_text(encoding="utf-8"))[key]
+
+
+def test_a_finding_about_a_part_stands_in_that_part():
+    regions = find_key_regions('{"vision_config": {\n"rope_theta": 1},\n"rope_theta": 2}')
+    places = {"vision_config": 2, "all": 3}
+    for part, line in places.items():
+        data = {"layer_type": part} if part != "all" else {}
+        finding = Finding(level="note", code="some", message="rope_theta is odd", data=data)
+        assert choose_region(finding, regions).line == line
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "line"),
+    [
+        ("a factor and a theta", {}, 1),  # plain words are no keys
+        ("x_y is not there, but rope_theta is", {}, 3),
+        ("rope_theta", {"key": "a b"}, 4),
+        ("nothing is named", {"where": "scaling"}, 2),
+        ("rope_theta", {"where": "scaling", "key": 7}, 3),
+        ("scaling.factor, rope_theta", {"where": ""}, 2),
+        ("theta_rope, rope_thet", {}, 1),
+    ],
+)
+def test_the_first_key_that_is_named(message, data, line):
+    regions = find_key_regions('{\n"scaling": {"factor": 1},\n"rope_theta": 1,\n"a b": 1, "theta": 2, "y": 0}')
+    assert choose_region(Finding(level="note", code="some", message=message, data=data), regions).line == line
+
+
+def test_files_that_could_not_be_read_are_named_with_the_reason():
+    found = annotate_audits([ModelAudit(file="a.json", error="is empty")], KINDS, pytest.fail)
+    assert (found.found, found.errors) == ((), ((Path("a.json"), "is empty"),))

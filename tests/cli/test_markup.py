@@ -1,0 +1,228 @@
+"""Answers as documents: Markdown, LaTeX and HTML of every command, in which no name becomes markup or a command."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from pe_spectra.answers.answer import Answer, Body, Verdict
+from pe_spectra.cli.commands import COMMANDS
+from pe_spectra.cli.markup import WRITERS, write_document
+from pe_spectra.cli.terminal import escape
+from pe_spectra.faces import escape_latex, escape_markdown, write_latex
+from pe_spectra.vocabulary import FORMATS
+from tests.cli.paper import COMMANDS as NAMES
+from tests.cli.paper import DRAWING, list_options
+from tests.documents import read_csv
+from tests.program.hostile_files import ALL, CONTENTS
+
+#: What a document of ours is made of, in Markdown as its parser calls it.
+TAGS = {"html", "head", "meta", "title", "body", "p", "dl", "dt", "dd", "table", "tr", "th", "td"}
+BLOCKS = {"paragraph", "inline", "bullet_list", "list_item", "table", "thead", "tbody", "tr", "th", "td"}
+INLINE = {"text", "text_special"}
+ANSWERING = tuple(name for name, option, _ in list_options() if option == "--format")
+TEXTS = {
+    **CONTENTS,
+    "all": ALL,
+    "LaTeX": r"\end{tabular}\input{/etc/passwd}%",
+    "HTML": "<!-- x <script y",
+    "line": "\\\\[1cm] *x* [y](z) __i__",
+}
+
+
+class Page(HTMLParser):
+    """An HTML page whose elements are closed, and its texts by the name of their element."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts = [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in TAGS
+        assert dict(attrs) in ({}, {"lang": "en"}, {"charset": "utf-8"})
+        if tag != "meta":
+            self.open.append(tag)
+            self.texts.append((tag, ""))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if data.strip():
+            tag, before = self.texts[-1]
+            assert tag == self.open[-1]
+            self.texts[-1] = tag, before + data
+
+    def handle_comment(self, data):
+        pytest.fail(data)
+
+    def unknown_decl(self, data):
+        pytest.fail(data)
+
+
+def read_page(text):
+    """Rows of cells, and what stands beside them."""
+    assert text.startswith("<!DOCTYPE html>\n")
+    page = Page(text)
+    cells = [one for tag, one in page.texts if tag in ("th", "td")]
+    beside = [f"{one}: " if tag == "dt" else f"{one}\0" for tag, one in page.texts if tag in ("p", "dt", "dd")]
+    return cells, "".join(beside).split("\0")[:-1]
+
+
+def read_markdown(text):
+    """Cells, and what stands beside them; nothing else than text is within them."""
+    cells, beside, in_cell = [], [], False
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
+        assert token.type.removesuffix("_open").removesuffix("_close") in BLOCKS, token
+        in_cell = token.type in ("th_open", "td_open") or (in_cell and token.type == "inline")
+        if token.type == "inline":
+            assert {one.type for one in token.children} <= INLINE, token
+            (cells if in_cell else beside).append("".join(one.content for one in token.children))
+    return cells, beside
+
+
+def compile_latex(folder, *parts):
+    """Run LaTeX on the parts of a document, where it is installed."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    body = "\n\n\\clearpage\n".join(parts)
+    head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
+    (folder / "all.tex").write_text(f"{head}{body}\n\\end{{document}}\n", encoding="ascii")
+    line = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "all.tex"]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (folder / "all.pdf").stat().st_size > 1000
+
+
+def make_answer(text, **more):
+    verdict = Verdict(level="ok", code="made", text=text)
+    return Answer(body=Body(), verdict=verdict, facts=[(text, text)], table={text: [text, 1.5]}, last=text, **more)
+
+
+# ----------------------------------------------------------------------------------- every command
+
+
+def test_every_form_has_its_writer():
+    assert set(FORMATS) == {"table", "json", "csv", *WRITERS}
+    assert set(ANSWERING) == {name for name in NAMES if "format" in COMMANDS[name].data}
+
+
+@pytest.mark.few(6)
+@pytest.mark.parametrize("command", ANSWERING)
+@pytest.mark.usefixtures("quick_claims", "example_files")
+def test_examples_in_every_form(cli, tmp_path, command):
+    latex = []
+    for example in COMMANDS[command].examples:
+        words = [word for word in shlex.split(example)[1:] if word not in ("--json", "--check")]
+        if command in DRAWING:
+            words.append("--no-figure")
+        found = {form: cli("", *words, "--format", form) for form in WRITERS}
+        first, *others = cli("", *words, "--format", "table").out.splitlines()
+        for done in found.values():
+            assert done.code in (0, 1), done.err
+            assert done.out.endswith("\n")
+            assert not done.out.endswith("\n\n")
+        cells, beside = read_page(found["html"].out)
+        assert read_markdown(found["markdown"].out) == (cells, beside)
+        assert beside[0] == first
+        assert escape_latex(first) in found["latex"].out
+        rows = sum("\t" in line for line in others)  # one with the names
+        assert found["markdown"].out.count("\n| ") == rows
+        assert (len(cells) % rows == 0) if rows else not cells
+        latex.append(found["latex"].out)
+    compile_latex(tmp_path, *latex)
+
+
+def test_columns_and_details_that_a_terminal_leaves_out_are_those_of_full(cli):
+    line = "compare sinusoidal:d=8 dft:d=8 --length 12 --format markdown"
+    short, whole = cli(line).out, cli(f"{line} --full").out
+    names = list(read_csv(cli("compare sinusoidal:d=8 dft:d=8 --length 12 --format csv").out)[0])
+    assert set(read_markdown(whole)[0]) > set(names) > {one for one in read_markdown(short)[0] if one in names}
+    assert len(whole.split("\n- ")) >= len(short.split("\n- "))
+
+
+def test_a_file_has_the_form_of_its_ending(cli, tmp_path):
+    for name, form in (("a.md", "markdown"), ("a.tex", "latex"), ("a.HTML", "html")):
+        assert cli(f"count-low-bin --d 8 --output {name}").err.endswith(f"wrote {name}\n")
+        assert (tmp_path / name).read_text() == cli(f"count-low-bin --d 8 --format {form}").out
+
+
+def test_two_forms_are_refused(refuse):
+    assert refuse("count-low-bin --json --format latex") == (
+        "--json and --format contradict each other (latex); one of them"
+    )
+    said = refuse("count-low-bin --format latex --output a.md")
+    assert said == "--output contradicts the format (a.md and latex); markdown, or another ending"
+    assert refuse("count-low-bin --format xml") == f"--format is not known (xml); accepted: {', '.join(FORMATS)}"
+
+
+# ----------------------------------------------------------------------------------- hostile names
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_names_are_text_in_every_document(what):
+    answer, shown = make_answer(TEXTS[what]), escape(TEXTS[what])
+    said, cells = [shown, f"{shown}: {shown}", shown], [shown, shown, "1.5"]
+    if shown.strip():
+        assert read_page(write_document(answer, "html", full=False)) == (cells, said)
+        assert read_markdown(write_document(answer, "markdown", full=False)) == (cells, said)
+    text = write_document(answer, "latex", full=False)
+    assert r"\input" not in text
+    assert text.isascii()
+
+
+def test_hostile_names_compile(tmp_path):
+    compile_latex(tmp_path, *(write_document(make_answer(text), "latex", full=False) for text in TEXTS.values()))
+
+
+def test_a_hostile_file_name(cli, tmp_path):
+    name = "<b>|*a*_b_ $x$ \\input{y} %.json"
+    (tmp_path / name).write_text('{"model_type": "llama", "head_dim": 8}')
+    (tmp_path / "plain.json").write_text('{"model_type": "llama", "head_dim": 8}')
+    shown = escape(name)
+    for form, read in (("html", read_page), ("markdown", read_markdown)):
+        assert shown in read(cli("", "audit", name, "plain.json", "--format", form).out)[0]
+    compile_latex(tmp_path, cli("", "audit", name, "plain.json", "--format", "latex").out)
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF, exclude_characters="\x7f"), min_size=1))
+def test_markdown_shows_any_text_as_it_is(text):
+    safe = escape(text).strip()
+    cells, beside = read_markdown(escape_markdown(safe, starts=True))
+    assert (cells, "".join(beside)) == ([], safe)
+
+
+# ----------------------------------------------------------------------------------- numbers in LaTeX
+
+
+def test_numbers_in_latex_are_those_of_the_table():
+    numbers = [-0.5, 1e-12, -2.5e300, None, 7, 1234567.0, True]
+    text = write_latex({"x": numbers}, 4)
+    rows = text.split("\\midrule\n")[1].split(" \\\\\n")[:-1]
+    assert rows == ["$-0.5$", r"$1 \times 10^{-12}$", r"$-2.5 \times 10^{300}$", "-", "7", "1234567", "yes"]
+
+
+def test_a_long_table_continues_on_further_pages(tmp_path):
+    rows = {"n": list(range(200)), "text": ["a sentence that is longer than a column of names may be"] * 200}
+    text = write_latex(rows, caption="200 rows")
+    assert text.startswith("\\begin{longtable}{rp{0.8\\linewidth}}\n\\caption{200 rows} \\\\\n\\toprule\n")
+    assert "\\begin{table}\n\\caption{x}\n" in write_latex({"n": [1]}, caption="x")
+    compile_latex(tmp_path, text)
+
+
+def test_letters_with_accents():
+    assert escape_latex("Fejér, Müller, Erdős, Łódź") == (
+        r"Fej\'{e}r, M\"{u}ller, Erd\H{o}s, \textbackslash{}u0141\'{o}d\'{z}"
+    )
+    assert escape_latex("--full ''a'' [b] 'c'") == "-{}-full '{}'a'{}' [b] 'c'"
+    assert [escape_latex(text) for text in ("[1cm]", "*", "-")] == ["{}[1cm]", "{}*", "-"]

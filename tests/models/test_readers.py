@@ -1,0 +1,125 @@
+"""Audits as an implementation that is named reads a file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pe_spectra.errors import FileError
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.scheme import ANSWERING
+from pe_spectra.models.stacks import RELEASES, STACKS, find_stack
+from pe_spectra.models.stated.meta_release import read_params
+from tests.models.configurations import LLAMA, LONGROPE, YARN, audit, change, load, read, scale
+from tests.models.test_parts import LLAVA
+from tests.places import MODELS
+from tests.refusing import catch
+
+FOUR, VLLM = STACKS["transformers-4"], STACKS["vllm"]
+NEWER_ONLY = change(rope_theta=None, rope_parameters={"rope_type": "default", "rope_theta": 5e5})
+
+
+def list_codes(found):
+    return {one.code for one in found.findings}
+
+
+@pytest.mark.few(20)
+@pytest.mark.parametrize("name", sorted(path.name for path in MODELS.glob("*.json") if path.name != "EXPECTED.json"))
+@pytest.mark.parametrize(
+    "reader", [one for one in RELEASES if "config.json" in one.formats], ids=lambda one: one.release_name
+)
+def test_frequencies_are_those_that_the_reader_turns_by(name, reader):
+    """And each finding is one of the kinds, names the reader, and can be told in JSON."""
+    stated = read(load(name))
+    found = audit_configuration(stated, reader=reader)
+    assert found.reader is reader
+    for layer, one in zip(found.layers, stated.layers, strict=False):
+        turned = reader.read(stated, one, layer.served_length) if one.turns else None
+        if isinstance(turned, Rotation):
+            np.testing.assert_array_equal(layer.frequencies, turned.frequencies)
+        else:
+            assert layer.rotation is None
+    for finding in found.findings:
+        assert finding.message.startswith(f"{reader.title}: ")
+        assert finding.data["reader"] == reader.release_name
+    json.dumps(found.to_dict())
+    assert found.to_dict()["reader"] == reader.release_name
+    assert find_stack(reader.release_name, "--reader") in (reader, STACKS[reader.name])
+
+
+@pytest.mark.parametrize(
+    "name", ["llama-3.1-8b.json", "gemma-3-1b-it.json", "qwen2.5-7b-instruct-yarn.json", "bloom-560m.json"]
+)
+def test_the_answering_reader_finds_what_is_found_without_a_name(name):
+    """But for what compares it with other readers."""
+    plain = audit(load(name))
+    found = audit(load(name), reader=ANSWERING["config.json"])
+    others = {"newer-keys-only", "releases-differ", "keys-contradict"}
+    assert [one.message for one in plain.findings if one.code not in others] == [
+        one.message.partition(": ")[2] for one in found.findings
+    ]
+    assert [layer.to_dict() for layer in found.layers] == [layer.to_dict() for layer in plain.layers]
+    assert "reader" not in plain.to_dict()
+
+
+def test_a_key_that_the_reader_does_not_know_is_none():
+    """transformers 4 takes 10000 for the base of a file in the newer keys alone."""
+    found = audit(NEWER_ONLY, reader=FOUR)
+    assert found.layers[0].base == 10000
+    assert list_codes(found) >= {"reader-differs", "base-defaulted"}
+    (differs,) = [one for one in found.findings if one.code == "reader-differs"]
+    assert (differs.data["base"], differs.data["base_expected"]) == (10000, 500000)
+    assert "base 10000, not 500000" in differs.message
+    assert not {"reader-differs", "base-defaulted"} & list_codes(audit(NEWER_ONLY, reader=VLLM))
+
+
+def test_a_scaling_that_the_reader_does_not_know_is_an_error():
+    found = audit(scale(32768, **YARN), reader=STACKS["torchtune"])
+    assert found.layers[0].rotation is None
+    assert "unknown-scaling" in list_codes(found)
+    assert found.findings[0].level == "error"
+    lengths = {"original_max_position_embeddings": 4096, "max_position_embeddings": 131072}
+    phi = change(model_type="phi3", rope_scaling={**LONGROPE, "rope_type": "su"}, **lengths)
+    assert audit(phi).layers[0].rotation is not None
+    older = audit(phi, reader=STACKS["transformers-5"])
+    assert older.layers[0].rotation is None
+
+
+def test_a_class_that_an_older_release_does_not_have_is_refused():
+    (finding, *_) = audit(
+        {"model_type": "glm_moe_dsa", **{k: v for k, v in LLAMA.items() if k != "model_type"}}, reader=FOUR
+    ).findings
+    assert (finding.level, finding.code) == ("error", "refused")
+    assert "transformers 4.57.6 has no class of glm_moe_dsa" in finding.message
+
+
+def test_an_allocated_length_counts_for_readers_that_go_by_it():
+    config = {**scale(131072, **LONGROPE), "original_max_position_embeddings": 4096}
+    lists = {
+        name: audit(config, served=4000, allocated=131072, reader=STACKS[name]).layers[0].rotation.options["served"]
+        for name in ("transformers-5", "vllm")
+    }
+    assert lists == {"transformers-5": 4000, "vllm": 131072}
+
+
+def test_dynamic_is_searched_as_the_reader_reads_it():
+    """The longest length without unseen phases is that of the reader's own frequencies."""
+    for reader in (FOUR, VLLM):
+        found = audit(change(rope_scaling={"rope_type": "dynamic", "factor": 2.0}), served=65536, reader=reader)
+        assert found.layers[0].turn(65536).frequencies is not None
+        assert "unseen-phases" in list_codes(found)
+
+
+def test_a_reader_of_other_formats_is_an_error():
+    said = catch(audit, LLAMA, reader=STACKS["timm"], kind=FileError)
+    assert said == "config.json: timm 1.0.31 reads no file with the keys of config.json; those of timm are accepted"
+    params = read_params({"dim": 4096, "n_heads": 32}, "params.json")
+    assert audit_configuration(params, reader=STACKS["meta"]).layers[0].rotation is not None
+
+
+def test_parts_beside_the_one_for_text_are_left_out():
+    found = audit(LLAVA, reader=VLLM)
+    assert found.left_out == ("vision_config",)
+    assert (found.parts, [layer.name for layer in found.layers]) == ((), ["all"])
+    assert len(audit(LLAVA).layers) > 1

@@ -40,7 +40,7 @@ def freeze(
         return Outcome(messages=taken.errors, exit_code=2)
     data = _encode(FrozenFile(entries=taken.documents, accepted=accepted))
     _refuse_other(place, data)
-    again = shlex.join(["pe-spectra", "check", *named.values(), "--against", str(place)])
+    again = shlex.join(["pe-spectra", "check", *(items or ()), "--against", str(place)])
     answer = answer_frozen(taken.entries, output=str(place), accepted=accepted, again=again)
     return _write(run.finish(answer), place, data, quiet=run.quiet)
 

@@ -7,6 +7,7 @@ That two entries are equal is found without any of this, and without the compari
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,10 +101,11 @@ def compare_entries(
     every = list(_walk(frozen, now, (), tolerance))
     called, equal = _list_read(frozen, now, tolerance)
     known = [one for one in every if document is None or _is_known(document, one.place)]
-    found = [one for one in known if one.place[2:3] not in _READ or one.place[1] not in called | equal]
+    asked = [one for one in known if one.place[2:3] not in _READ or one.place[1] not in equal]
+    found = [one for one in asked if one.place[2:3] not in _READ or one.place[1] not in called]
     numbers = list(_compare_arrays(frozen.arrays, now.arrays))
-    diff = _compare_rotations(frozen, now) if any(one.place[0] == "layers" for one in known) else None
-    told = [one for one in (() if diff is None else diff.differences) if not {*one.layers} <= equal]
+    diff = _compare_rotations(frozen, now, asked) if any(one.place[0] == "layers" for one in asked) else None
+    told = () if diff is None else diff.differences
     left = [one for one in found if not any(_tells(difference, one) for difference in told)]
     if numbers or told:  # how an array holds a rotation follows from its numbers
         left = [one for one in left if one.key not in ("dump", "error_bound")]
@@ -237,8 +239,8 @@ def _say(found: _Found, tolerance: float) -> tuple[Cell, Cell, str]:
     where = found.place[-1]
     if isinstance(a, Result) or isinstance(b, Result):
         there, here = ("A", "B") if isinstance(a, Result) else ("B", "A")
-        return *shown, f"{where} is there in {there} alone, and not in {here}"
-    said = ("not there" if one is None else one for one in shown)
+        return *shown, f"{there} has {where}, and {here} has not"
+    said = ("none" if one is None else one for one in shown)
     return *shown, "{} is {} in A and {} in B".format(where.replace("_", " "), *said)
 
 
@@ -258,29 +260,22 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
     """Say of arrays of one name and shape whose numbers differ which rows are the first to."""
     for name, one in a.items():
         other = b.get(name)
-        if (
-            other is None
-            or one.shape != other.shape
-            or not one.digest
-            or not other.digest
-            or one.digest == other.digest
-        ):
+        if other is None or one.shape != other.shape or one.digest == other.digest:
             continue
-        off = [
-            place for place, pair in enumerate(zip(one.stretches, other.stretches, strict=False)) if len({*pair}) > 1
-        ]
+        pairs = zip(one.stretches, other.stretches, strict=False)
+        off = [place for place, pair in enumerate(pairs) if len({*pair}) > 1]
         first = off[0] * one.stretch if off and one.stretch == other.stretch else None
-        effect = "its numbers are others"
+        effect = "numbers differ"
         if first is not None:
             last = min(first + one.stretch, one.shape[0]) - 1
             where = f"row {first:,}" if first == last else f"rows {first:,} to {last:,}"
             stretches = f"{len(off)} of {count(len(one.stretches), 'stretch', 'stretches')} of rows"
-            effect = f"its numbers are others in {stretches}, the first {where}"
+            effect = f"numbers differ in {stretches}, first in {where}"
         yield Change(
             what="digest",
             layers=(name,),
-            frozen=one.digest[:_CHARACTERS],
-            now=other.digest[:_CHARACTERS],
+            frozen=one.digest and one.digest[:_CHARACTERS],
+            now=other.digest and other.digest[:_CHARACTERS],
             effect=effect,
             first_position=first,
         )
@@ -289,8 +284,11 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
 # --------------------------------------------------------------------- rotations
 
 
-def _compare_rotations(frozen: Entry, now: Entry) -> Diff | None:
-    """Compare what turns queries and keys as `diff` does; None where one side turns nothing."""
+def _compare_rotations(frozen: Entry, now: Entry, found: Sequence[_Found]) -> Diff | None:
+    """Compare what turns queries and keys as `diff` does; None where one side turns nothing.
+
+    Of its differences those are kept that tell of a key that was found: others are within the tolerance.
+    """
     a, b = ([*side.list_rotations().values()] for side in (frozen, now))
     if not a or not b:
         return None
@@ -302,7 +300,10 @@ def _compare_rotations(frozen: Entry, now: Entry) -> Diff | None:
         for name, one in frozen.layers.items()
         if one.window and name in now.layers and now.layers[name].window
     }
-    return compare_rotations(a, b, length=max(known, default=UNSTATED_LENGTH), windows=windows)
+    diff = compare_rotations(a, b, length=max(known, default=UNSTATED_LENGTH), windows=windows)
+    dumps = {one.place[1] for one in found if one.key == "dump"}
+    kept = [one for one in diff.differences if dumps & {*one.layers} or any(_tells(one, each) for each in found)]
+    return replace(diff, differences=tuple(kept), causes=diff.causes if kept else (), agree=False if kept else None)
 
 
 def _tells(difference: Difference, found: _Found) -> bool:

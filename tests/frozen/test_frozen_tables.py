@@ -44,7 +44,7 @@ def test_one_number_of_a_table_is_a_change_with_its_rows(table, frozen):
     found = compare(frozen, write(make(other), frozen)).changes
     assert found[0].what == "digest"
     assert (found[0].layers, found[0].first_position) == (("table",), 40)
-    assert found[0].effect == "its numbers are others in 1 of 32 stretches of rows, the first rows 40 to 41"
+    assert found[0].effect == "numbers differ in 1 of 32 stretches of rows, first in rows 40 to 41"
 
 
 def test_the_first_of_several_stretches_is_told(table, frozen):
@@ -52,7 +52,7 @@ def test_the_first_of_several_stretches_is_told(table, frozen):
     other[[20, 50]] += 1
     (change,) = (one for one in compare(frozen, write(make(other), frozen)).changes if one.what == "digest")
     assert change.first_position == 20
-    assert "2 of 32 stretches of rows, the first rows 20 to 21" in change.effect
+    assert "2 of 32 stretches of rows, first in rows 20 to 21" in change.effect
 
 
 def test_metrics_are_one_change_with_the_one_that_changed_most(table, frozen):

@@ -91,7 +91,9 @@ def find_held(holding: Holding) -> Held:
     named = {name: one for name, one in holding.parameters.items() if _has_word(name, _FREQUENCY_WORDS)}
     lists: dict[str, tuple[Taken, Dump]] = {}
     for name, tensor in {**small, **named}.items():
-        found = _read_list(name, tensor) if len(_squeeze(tensor)) == 1 and _KEPT not in name else None
+        # one number alone is a frequency by its whole name only
+        is_list = len(_squeeze(tensor)) == 1 or (tuple(tensor.shape) == (1,) and name.endswith(_LIST_END))
+        found = _read_list(name, tensor) if is_list and _KEPT not in name else None
         if found is not None:
             lists[name] = found
     waves, taken = _find_waves(holding, small)

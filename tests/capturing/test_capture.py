@@ -149,6 +149,11 @@ def test_new_tensors_are_made_like_one_of_floating_point():
     assert capture(counted, positions=16).rotations[0].source == "call"
 
 
+def test_a_head_of_one_pair():
+    (one,) = capture(Rotary([1.0]), positions=16).rotations
+    assert (one.rotation.rotary_dim, one.listed.tolist()) == (2, [1.0])
+
+
 def test_the_model_is_not_changed():
     rotary = Rotary()
     capture(rotary, positions=16)

@@ -31,6 +31,11 @@ def test_a_list_that_begins_elsewhere_needs_a_name_that_says_so():
     assert list(find_held(hold(inv_freq=scaled)).lists) == ["inv_freq"]
 
 
+def test_one_number_alone_is_a_frequency_by_its_whole_name():
+    one = Tensor([1.0])
+    assert list(find_held(hold(main_inv_freq=one, freq_scale=one, inv_freq=Tensor(1.0))).lists) == ["main_inv_freq"]
+
+
 def test_of_parameters_a_name_says_it():
     learned = {"freqs": Tensor(make_ladder(8)), "weight": Tensor(make_ladder(8))}
     assert list(find_held(hold(parameters=learned)).lists) == ["freqs"]

@@ -118,7 +118,7 @@ class Stack:
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
-        if not self.reads_format(configuration.format):
+        if not is_gguf and configuration.format not in self.formats:
             return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
             return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} lacks")

@@ -80,7 +80,11 @@ def _answer(
     from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stacks.conformance import REFERENCE
 
-    rows = _choose_rows(run, files)
+    rows: Literal["layers", "pairs", "all pairs"] = "layers"
+    if run.format == "csv":  # one shape for all numbers of files, so that a glob that matches one file is no trap
+        rows = "all pairs" if run.screen.full else "layers"
+    elif len(files) == 1 and _count_pairs(files[0]):
+        rows = "pairs"
     answer = answer_audits(
         files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched, found_below=found_below
     )
@@ -98,13 +102,6 @@ def _answer(
 
         answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
-
-
-def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pairs", "all pairs"]:
-    """In CSV one shape for all numbers of files, so that a glob that matches one file is no trap."""
-    if run.format == "csv":
-        return "all pairs" if run.screen.full else "layers"
-    return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
 
 
 def _check_drawn(configs: int, readers: int) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pe_spectra.models.model_audit import ModelAudit
     from pe_spectra.models.stacks import Stack
+    from pe_spectra.models.stated.statement import Configuration
     from pe_spectra.vocabulary import Level
 
 
@@ -135,17 +136,19 @@ def _audit_all(
     files: list[ModelAudit] = []
     for number, text in enumerate(configs):
         progress(number, len(configs))
-        reader: Stack | None = None
-        try:
-            stated = read_model(text)
-            for reader in readers:
+        stated: Configuration | None = None
+        for reader in readers:
+            try:
+                stated = stated or read_model(text)
                 files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
-        except (FileError, InputError) as error:
-            if len(configs) == 1:
-                raise
-            message = str(error)
-            said = message if text in message else f"{text}: {message}"
-            files.append(ModelAudit(file=text, reader=reader, error=said))
+            except (FileError, InputError) as error:
+                if len(configs) == 1:
+                    raise
+                message = str(error)
+                said = message if text in message else f"{text}: {message}"
+                files.append(ModelAudit(file=text, reader=reader if stated else None, error=said))
+                if stated is None:  # whoever reads it
+                    break
     return files
 
 

@@ -162,10 +162,9 @@ class Stack:
         except (FileError, InputError):
             return configuration, layer
         block, _ = self._choose_block(layer)
-        # which keys of transformers its class ignores is no matter of other readers
-        return configuration, replace(
-            layer, newer=None, older=block if block.where or block.base else None, share_ignored=False
-        )
+        read = block if block.where or block.base is not None else None
+        # a share that a class of transformers ignores is no matter of other readers
+        return configuration, replace(layer, newer=None, older=read, share_ignored=False)
 
     def _choose_block(self, layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
         """The keys that it reads, and what is to be said about others."""

@@ -88,6 +88,9 @@ def answer_audits(
     facts, details = list_facts(good[0]) if is_single else ([], [])
     layers = [layer for audit in good for layer in audit.layers]
     heads = _choose_heads(layers, named=rows == "all pairs")
+    notes = [] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")]
+    if parts := dict.fromkeys(name for audit in good for name in audit.left_out):
+        notes.append(f"{join([*parts])}: not audited, for --reader reads the part for text alone")
     return Answer(
         body=AuditBody(trained=trained, served=served, allocated=allocated, models=tuple(models)),
         verdict=judge_audits(models),
@@ -95,7 +98,7 @@ def answer_audits(
         table=partial(_tabulate_layers, good, worst_first=worst_first)
         if rows == "layers"
         else partial(_tabulate_pairs, good, heads),
-        notes=_list_notes(good, layers, allocated),
+        notes=notes,
         total=len(layers) if rows == "layers" else sum(len(layer.frequencies) for layer in layers),
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),
@@ -110,12 +113,6 @@ def answer_audits(
         next_command=_suggest(good, is_single=is_single),
         failed=() if fail_on is None else _list_failures(good, fail_on, is_single=is_single),
     )
-
-
-def _list_notes(good: Sequence[ModelAudit], layers: Sequence[LayerAudit], allocated: int | None) -> list[str]:
-    notes = [] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")]
-    parts = dict.fromkeys(name for audit in good for name in audit.left_out)
-    return notes + ([f"{join([*parts])}: not audited, for --reader reads the part for text alone"] if parts else [])
 
 
 # --------------------------------------------------------------------- rows
@@ -156,7 +153,12 @@ def _tabulate_pairs(models: Sequence[ModelAudit], heads: Sequence[str]) -> Colum
     """A row for each pair."""
     layers = [(audit, layer) for audit in models for layer in audit.layers]
     own = [
-        {"file": a.file, "reader": a.reader_name, "model": a.model, "layer": layer.name}
+        {
+            "file": a.file,
+            "model": a.model,
+            "layer": layer.name,
+            **({} if a.reader is None else {"reader": a.reader_name}),
+        }
         for a, layer in layers
         for _ in layer.pairs
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pe_spectra.models.model_audit import ModelAudit
     from pe_spectra.models.stacks import Stack
+    from pe_spectra.models.stated.statement import Configuration
     from pe_spectra.vocabulary import Level
 
 
@@ -43,8 +44,6 @@ def audit(
     of diff --stack make of the file.
     """
     if explain is not None:
-        if run.format in ANNOTATION_FORMATS:
-            raise InputError(f"--format {run.format} has no meaning with --explain", explain, "leave one of them out")
         from pe_spectra.models.checks import KINDS
 
         return explain_code(run, explain, KINDS, configs or [])
@@ -56,11 +55,9 @@ def audit(
 
         configs = [name for text in configs for name in list_models(text)]
     lengths = _Lengths(trained=trained, served=served, allocated=allocated)
-    readers = _read_readers(reader)
-    if run.figure is not None and len(configs) * len(readers) > 1:
-        what, named_all = ("configuration", configs) if len(configs) > 1 else ("reading", readers)
-        accepted = "one CONFIG is accepted" if len(configs) > 1 else "one name for --reader is accepted"
-        raise InputError(f"--figure draws one {what}", f"{len(named_all)} are named", accepted)
+    readers = [None] if reader is None else _read_readers(reader)
+    if run.figure is not None:
+        _check_drawn(len(configs), len(readers))
     with run.progress("auditing") as progress:
         files = _audit_all(configs, readers, lengths, progress)
         errors = tuple(one.error for one in files if one.error)
@@ -84,7 +81,11 @@ def _answer(
     from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stacks.conformance import REFERENCE
 
-    rows = _choose_rows(run, files)
+    rows: Literal["layers", "pairs", "all pairs"] = "layers"
+    if run.format == "csv":  # one shape for all numbers of files, so that a glob that matches one file is no trap
+        rows = "all pairs" if run.screen.full else "layers"
+    elif len(files) == 1 and _count_pairs(files[0]):
+        rows = "pairs"
     answer = answer_audits(
         files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched, found_below=found_below
     )
@@ -92,8 +93,9 @@ def _answer(
         what = files[0].scheme or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
     # which is read as the newest transformers, unless others were asked for
+    readers = [one.reader for one in files if one.reader is not None] or [STACKS[REFERENCE]]
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
-        answer = replace(answer, notes=(*answer.notes, *note_installed(_list_readers(files) or [STACKS[REFERENCE]])))
+        answer = replace(answer, notes=(*answer.notes, *note_installed(readers)))
     if run.format in ANNOTATION_FORMATS:
         from pe_spectra.answers.annotations import annotate_audits
         from pe_spectra.model_sources import locate_keys
@@ -103,27 +105,21 @@ def _answer(
     return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
 
 
-def _choose_rows(run: Run, files: Sequence[ModelAudit]) -> Literal["layers", "pairs", "all pairs"]:
-    """In CSV one shape for all numbers of files, so that a glob that matches one file is no trap."""
-    if run.format == "csv":
-        return "all pairs" if run.screen.full else "layers"
-    return "pairs" if len(files) == 1 and _count_pairs(files[0]) else "layers"
+def _check_drawn(configs: int, readers: int) -> None:
+    """Refuse to draw several files, or one as several read it."""
+    for what, number, accepted in (("configuration", configs, "CONFIG"), ("reading", readers, "name for --reader")):
+        if number > 1:
+            raise InputError(f"--figure draws one {what}", f"{number} are named", f"one {accepted} is accepted")
 
 
-def _list_readers(files: Sequence[ModelAudit]) -> list[Stack]:
-    return [one.reader for one in files if one.reader is not None]
-
-
-def _read_readers(text: str | None) -> list[Stack | None]:
-    """Read --reader; None stands for the library that a file is made for."""
-    if text is None:
-        return [None]
+def _read_readers(text: str) -> list[Stack]:
+    """Read --reader."""
     from pe_spectra.models.stacks import find_stack
 
     found = [find_stack(name, "--reader") for name in text.split(",")]
     if len({one.release_name for one in found}) < len(found):
         raise InputError("--reader names one implementation twice", text, "each is named once")
-    return [*found]
+    return found
 
 
 def _audit_all(
@@ -132,7 +128,7 @@ def _audit_all(
     lengths: _Lengths,
     progress: Callable[[int, int], None],
 ) -> list[ModelAudit]:
-    """Audit every file as every reader reads it; what cannot be used says why, in its place."""
+    """Audit every file as every reader reads it, None the library that it is made for; or say why it cannot be used."""
     from pe_spectra.model_sources import read_model
     from pe_spectra.models.checks import audit_configuration
     from pe_spectra.models.model_audit import ModelAudit
@@ -140,17 +136,19 @@ def _audit_all(
     files: list[ModelAudit] = []
     for number, text in enumerate(configs):
         progress(number, len(configs))
-        reader: Stack | None = None
-        try:
-            stated = read_model(text)
-            for reader in readers:
+        stated: Configuration | None = None
+        for reader in readers:
+            try:
+                stated = stated or read_model(text)
                 files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
-        except (FileError, InputError) as error:
-            if len(configs) == 1:
-                raise
-            message = str(error)
-            said = message if text in message else f"{text}: {message}"
-            files.append(ModelAudit(file=text, reader=reader, error=said))
+            except (FileError, InputError) as error:
+                if len(configs) == 1:
+                    raise
+                message = str(error)
+                said = message if text in message else f"{text}: {message}"
+                files.append(ModelAudit(file=text, reader=reader if stated else None, error=said))
+                if stated is None:  # whoever reads it
+                    break
     return files
 
 

@@ -10,6 +10,7 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import Choice
+from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 if TYPE_CHECKING:
     from pe_spectra.findings import Kind
@@ -112,6 +113,8 @@ def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: 
 
     if run.figure is not None:
         raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")
+    if run.format in ANNOTATION_FORMATS:
+        raise InputError(f"--format {run.format} has no meaning with --explain", text, "leave one of them out")
     if others:
         raise InputError("--explain takes nothing beside it", others[0], "leave it out")
     code = Choice(members=tuple(explanations)).parse(text, "--explain")

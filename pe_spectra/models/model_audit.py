@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
@@ -61,7 +62,7 @@ class ModelAudit(Result):
         "The implementation that reads it, as --reader takes it; only where one was asked for.",
         key="reader",
         column=None,
-        only=lambda audit: audit.reader is not None,
+        only=attrgetter("reader"),
     )
     def reader_name(self) -> str:
         return "" if self.reader is None else self.reader.release_name

@@ -94,6 +94,17 @@ def test_what_cannot_be_read_so(cli, refuse, tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("files")
+def test_of_several_files_each_reader_that_can_reads_it(cli):
+    done = cli("audit newer-only.json llama-3.1-8b.json --reader timm,vllm --json")
+    assert done.code == 2
+    said = "timm 1.0.31 reads no file with the keys of config.json; those of timm are accepted\n"
+    assert done.err == f"error: newer-only.json: {said}error: llama-3.1-8b.json: {said}"
+    models = json.loads(done.out)["models"]
+    assert [one["reader"] for one in models] == ["timm==1.0.31", "vllm==0.33.0"] * 2
+    assert [one["error"] is None for one in models] == [False, True] * 2
+
+
 def test_completion_of_the_last_name():
     from pe_spectra.cli.options import OPTIONS
 

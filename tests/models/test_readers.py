@@ -10,6 +10,7 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import ANSWERING
 from pe_spectra.models.stacks import RELEASES, STACKS, find_stack
+from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
 from tests.models.configurations import LLAMA, LONGROPE, YARN, audit, change, load, read, scale
 from tests.models.test_parts import LLAVA
@@ -116,6 +117,22 @@ def test_a_reader_of_other_formats_is_an_error():
     assert said == "config.json: timm 1.0.31 reads no file with the keys of config.json; those of timm are accepted"
     params = read_params({"dim": 4096, "n_heads": 32}, "params.json")
     assert audit_configuration(params, reader=STACKS["meta"]).layers[0].rotation is not None
+
+
+def test_a_gguf_file_is_read_by_llama_cpp_alone():
+    keys = {
+        "general.architecture": "llama",
+        "llama.context_length": 8192,
+        "llama.embedding_length": 4096,
+        "llama.attention.head_count": 32,
+        "llama.rope.freq_base": 500000.0,
+    }
+    stated = read_gguf_configuration(keys, {}, "model.gguf", {})
+    plain, found = (audit_configuration(stated, reader=reader) for reader in (None, STACKS["llama.cpp"]))
+    assert [layer.to_dict() for layer in found.layers] == [layer.to_dict() for layer in plain.layers]
+    said = catch(audit_configuration, stated, reader=VLLM, kind=FileError)
+    accepted = "those of config.json and params.json are accepted"
+    assert said == f"model.gguf: vLLM 0.33.0 reads no file with the keys of gguf; {accepted}"
 
 
 def test_parts_beside_the_one_for_text_are_left_out():

@@ -95,9 +95,8 @@ _READER_DIFFERS = Kind(
     code="reader-differs",
     levels=("warning",),
     phrase="the reader makes other frequencies of the file",
-    reasoning="A file is made for one library, and a reader that does not know a key of it, or computes a scaling "
-    "otherwise, turns by other angles than the model was trained with, without a word. It is told where --reader is "
-    "given.",
+    reasoning="A file is made for one library. A reader that does not know a key of it, or computes a scaling "
+    "otherwise, turns by other angles without a word. It is told where --reader is given.",
     formula="some frequency or the attention factor differs by more than 2e-6 between the reader and the library that "
     "the file is made for",
     references=("what was read or measured of each implementation, as `stacks` lists it",),
@@ -180,7 +179,10 @@ def _check_share(layer: LayerAudit) -> Iterator[Finding]:
 def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
     """Compare what the two generations of keys say, and what an older release makes of the file."""
     statement, rotation = layer.statement, layer.rotation
-    if layer.configuration.format != "config.json" or rotation is None or layer.reader is not None:
+    if layer.reader is not None:
+        yield from _check_reader(layer)
+        return
+    if layer.configuration.format != "config.json" or rotation is None:
         return
     newer, older = statement.newer, statement.older
     found = _OTHER.read(layer.configuration, statement, layer.served_length)
@@ -206,8 +208,8 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
 
 def _check_reader(layer: LayerAudit) -> Iterator[Finding]:
     """Compare what the reader that was asked for makes of the file with the library that the file is made for."""
-    rotation, expected, reader = layer.rotation, layer.expected, layer.reader
-    if reader is None or rotation is None or expected is None or _agree(expected, rotation):
+    rotation, expected = layer.rotation, layer.expected
+    if rotation is None or expected is None or _agree(expected, rotation):
         return
     why = f" ({'; '.join(rotation.notes)})" if rotation.notes else ""
     message = f"other frequencies than in the library that the file is made for: {_tell_apart(expected, rotation)}{why}"
@@ -299,4 +301,4 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
     return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
 
 
-CHECKS = (_check_base, _check_releases, _check_reader, _check_original, _check_share)
+CHECKS = (_check_base, _check_releases, _check_original, _check_share)

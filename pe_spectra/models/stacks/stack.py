@@ -118,7 +118,7 @@ class Stack:
         turn = self.read_gguf if is_gguf else self._turn
         if turn is None:
             return Refusal(reason=f"{path}: a GGUF file is read by llama.cpp alone")
-        if not self.reads_format(configuration.format):
+        if not is_gguf and configuration.format not in self.formats:
             return Refusal(reason=f"{path}: {self.reader} reads no file with the keys of {configuration.format}")
         if configuration.dual_chunk not in (None, NONE) and configuration.model in self.chunked:
             return Refusal(f"{path}: dual_chunk_attention_config is for an attention that {self.title} lacks")
@@ -162,10 +162,9 @@ class Stack:
         except (FileError, InputError):
             return configuration, layer
         block, _ = self._choose_block(layer)
-        # which keys of transformers its class ignores is no matter of other readers
-        return configuration, replace(
-            layer, newer=None, older=block if block.where or block.base else None, share_ignored=False
-        )
+        read = block if block.where or block.base is not None else None
+        # a share that a class of transformers ignores is no matter of other readers
+        return configuration, replace(layer, newer=None, older=read, share_ignored=False)
 
     def _choose_block(self, layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
         """The keys that it reads, and what is to be said about others."""

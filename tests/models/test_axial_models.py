@@ -9,6 +9,8 @@ from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.scheme import turn_layer
 from pe_spectra.models.stated.axial_models import is_axial
 from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.statement import NEWEST
 
 HUNYUAN = {"_class_name": "HunyuanVideoTransformer3DModel"}
 
@@ -139,3 +141,24 @@ def test_coordinates_are_compared(a, b, shown):
     """The same ladders and the same pairs, but places of patches that are counted in one and scaled in the other."""
     found = [(one.a, one.b) for one in compare(a, b).differences if one.what == "coordinates"]
     assert found == ([] if shown is None else [shown])
+
+
+AXIAL = sorted(name for name, found in load_table(NEWEST)["classes"].items() if found.get("takes_axial"))
+
+
+@pytest.mark.parametrize("model", AXIAL)
+def test_the_rope_type_axial_is_the_default_one_of_each_axis(model):
+    """As transformers 5.24.0 writes the files of these classes."""
+    found, plain = (
+        audit({"model_type": model, "rope_parameters": {"rope_type": kind, "rope_theta": 333.0}})
+        for kind in ("axial", "default")
+    )
+    assert "unknown-scaling" not in {one.code for one in found.findings}
+    for one, other in zip(found.layers, plain.layers, strict=True):
+        assert np.array_equal(one.frequencies, other.frequencies)
+
+
+def test_a_class_of_text_refuses_the_rope_type_axial():
+    found = audit({"model_type": "llama", "rope_parameters": {"rope_type": "axial", "rope_theta": 1e4}})
+    (error,) = (one for one in found.findings if one.level == "error")
+    assert (error.code, "(axial)" in error.message) == ("unknown-scaling", True)

@@ -94,6 +94,27 @@ def test_the_layers_that_slide_are_counted_from_max_window_layers(keys, expected
     assert windows({"model_type": "dots1"}) == {"all": (True, None)}
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"model_type": "llama", "sliding_window": 64}, None),
+        ({"model_type": "deepseek_v3", "sliding_window": 64}, None),
+        ({"model_type": "mixtral", "sliding_window": 64}, 64),
+        ({"model_type": "phi3", "sliding_window": 64}, 64),
+        ({"model_type": "no-such-class", "head_dim": 8, "rope_theta": 1e4, "sliding_window": 64}, 64),
+        ({"model_type": "mellum"}, None),  # its class slides where layer_types say so
+        ({"model_type": "qwen2_moe", "sliding_window": 64, "use_sliding_window": False}, None),
+    ],
+)
+def test_a_window_is_read_where_the_code_of_the_class_names_one(keys, expected):
+    assert {window for _, window in windows(keys).values()} == {expected}
+
+
+def test_a_class_whose_layers_see_all_slides_where_they_are_said_to():
+    keys = {"model_type": "mellum", "layer_types": ["full_attention", "sliding_attention"], "num_hidden_layers": 2}
+    assert windows(keys) == {"full_attention": (True, None), "sliding_attention": (True, 1024)}
+
+
 def test_phases_and_turns_end_at_the_window():
     (layer,) = audit(change(model_type="mistral", sliding_window=1024), served=1 << 20).layers
     assert layer.unseen == ()

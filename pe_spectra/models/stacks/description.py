@@ -25,10 +25,11 @@ from pe_spectra.wording import write_number
 _OF_VLLM = ("alpha", "max_trained_positions")
 #: Keys of a block by the parameters of `rope`.
 SCALING_KEYS = {key.removesuffix("_max_position_embeddings"): key for key in (*NUMBERS, *LISTS) if key not in _OF_VLLM}
-#: Every rope_type that transformers has; mrope: positions of several axes share the ladder of text.
-KINDS = ("default", "mrope", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "proportional")
+#: Every rope_type that transformers has; mrope: positions of several axes share the ladder of text; axial: each axis
+#: has a default one of its own.
+KINDS = ("default", "axial", "mrope", "linear", "dynamic", "yarn", "llama3", "longrope", "su", "proportional")
 #: What those are called in the catalogue that it has by another name.
-SCALING_NAMES = {"default": "none", "mrope": "none", "su": "longrope"}
+SCALING_NAMES = {"default": "none", "axial": "none", "mrope": "none", "su": "longrope"}
 
 
 def spell_option(name: str, value: KeyValue) -> KeyValue:

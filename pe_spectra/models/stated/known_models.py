@@ -69,6 +69,7 @@ class KnownModel(NamedTuple):
     last_full: bool = False  #: the last layer is one of full attention whatever the pattern is
     needs_window: bool = False  #: layers that slide are refused where the file has no sliding_window
     window: int | None = None  #: longest lag + 1 of sliding layers; of all layers where these are alike
+    reads_window: bool = True  #: its code names a key of windows; where it does not, none is read
     switched: bool = False  #: the window applies only with use_sliding_window true
     window_from: int | None = None  #: layers before this one do not slide, unless max_window_layers says another
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
@@ -98,6 +99,7 @@ class KnownModel(NamedTuple):
     factor_key: str = ""  #: a key of longrope's block that has the attention factor
     unnamed_refused: bool = False  #: of a model of several parts: one without its model_type is refused
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
+    takes_axial: bool = False  #: the rope_type axial is built, and is what default is; others refuse it
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
     model: str = ""  #: model_type as the file has it
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part

@@ -161,7 +161,7 @@ def _simplify(found: Configuration) -> tuple[object, ...]:
 
 
 def _simplify_layer(layer: LayerStatement) -> tuple[object, ...]:
-    kind = "default" if layer.block.kind == "mrope" else layer.block.kind
+    kind = "default" if layer.block.kind in ("mrope", "axial") else layer.block.kind
     base = layer.default_base if layer.block.base is None else layer.block.base
     same = replace(layer, newer=None, older=None, default_base=base, width_key="", share_key="")
     if layer.share_ignored and kind == "default":

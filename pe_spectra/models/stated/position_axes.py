@@ -132,7 +132,7 @@ def count_pairs(layer: LayerStatement) -> int:
     >>> count_pairs(LayerStatement(head_dim=64, share=0.5))
     16
     """
-    is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope")
+    is_wide = layer.share != 1 and layer.share_ignored and layer.block.kind in ("default", "mrope", "axial")
     width = int(layer.head_dim * (1 if is_wide else layer.share))
     # a share that leaves an odd width is rounded up
     return (width + (" / " not in layer.share_key and width < layer.head_dim)) // 2

@@ -102,6 +102,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         width, share = int(width * share), 1.0
     if known.is_known and " / " in width_key and one.turns and int(width * share) == width and width % 2:
         report_odd(keys, width_key, width)
+    refused = known.refused + (known.refused_without_head if " / " in width_key else ())
     return LayerStatement(
         name=one.name,
         head_dim=width,
@@ -110,7 +111,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         share_ignored=known.is_known and not known.reads_share and not known.width_key,
         strided=known.strided,
         blocks_ignored=not known.reads_blocks,
-        refused=(known.refused + (known.refused_without_head if " / " in width_key else ())) * known.is_known,
+        refused=(*refused, *(() if known.takes_axial else ("axial",))) if known.is_known else (),
         layout=_read_layout(keys, known),
         indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys.found else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
@@ -174,7 +175,7 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     if period is not None and FULL in pattern:
         others = tuple(name for name in pattern if name != FULL)[:1] * (min(period, _MOST) - 1)
         pattern = (FULL, *others) if pattern[0] == FULL else (*others, FULL)
-    pattern = pattern or ("all",)
+    pattern = pattern if pattern not in ((), (FULL,)) else ("all",)
     names = tuple(pattern[i % len(pattern)] for i in range(count))
     return (*names[:-1], FULL) if known.last_full else names
 
@@ -196,8 +197,8 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
         return None
     if name == CHUNKED:
         return keys.find_integer("attention_chunk_size") or known.window
-    is_off = known.switched and not keys.find_truth("use_sliding_window")
-    if is_off or (name == "all" and known.window_from is not None):
+    is_off = not known.reads_window or (known.switched and not keys.find_truth("use_sliding_window"))
+    if is_off or (name == "all" and (known.window_from is not None or known.layers == (FULL,))):
         return None
     stated = ("sliding_window", "local_attention", "attention_window_size")
     if any(key in keys.found for key in stated):  # null is "no window"
@@ -225,8 +226,8 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if stated is not None:
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
-    # a file that says one of the two alone lacks the other; one that says neither has those of its class
-    is_silent = bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
+    # what a file does not say its class does; of no class that is known a file that says one of the two lacks the other
+    is_silent = known.is_known or bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
         looked = names if own in ("", *names) else (own,)
         key = keys.find_key(looked)

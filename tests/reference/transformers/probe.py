@@ -16,6 +16,7 @@ import json
 import re
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import release_table
 import torch
@@ -432,13 +433,21 @@ def measure_layers(probe):
     asked = probe.make({"use_sliding_window": True})
     for key in WINDOWS:
         window, switched = ask(probe.config, key), ask(asked, key)
-        if isinstance(switched, int) and window is None:
+        if isinstance(switched, int) and switched and not window:
             found |= {"switched": True, "window": switched}
-        elif isinstance(window, int):
+        elif isinstance(window, int) and window:
             found["window"] = window
         if "window" in found:
             break
+    if "window" not in found and not any(key in read_source(probe.cls) for key in WINDOWS):
+        found["reads_window"] = False
     return found | find_first_sliding(probe)
+
+
+def read_source(cls):
+    """The code of the models of a class of configurations."""
+    folder = Path(inspect.getfile(cls)).parent
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("modeling_*.py")))
 
 
 def find_first_sliding(probe):
@@ -495,6 +504,7 @@ def measure(release, model, cls):
     if "yarn" in found["refused"] and "linear" not in found["refused"]:
         head = {"head_dim": 2 * next(iter(found["pairs"].values()))}
         found["refused_without_head"], found["refused"] = found["refused"], measure_refusals(probe, head)
+    found["takes_axial"] = blocks_own.get("rope_type") == "axial" and probe.count(probe.put({"rope_type": "axial"})) > 0
     extra, bare = probe.list_extra(), {"rope_type": "default", "rope_theta": 1e4}
     found["needs"] = []
     for key in extra if not IS_OLD and probe.look({BLOCK: bare | extra}) else ():
@@ -679,7 +689,9 @@ def simplify_width(raw):
 def simplify_layers(raw):
     """The pattern of layer types and what belongs to it."""
     layers = raw.get("layers") or []
-    return {"layers": list(layers)} if len(set(layers)) > 1 else {}
+    # of one type a pattern tells nothing, unless that type sees all where the class has a window for others
+    is_told = len(set(layers)) > 1 or (set(layers) == {FULL} and raw.get("window") and not raw.get("window_from"))
+    return {"layers": sorted(set(layers)) if len(set(layers)) == 1 else list(layers)} if is_told else {}
 
 
 #: What is taken over as it was measured, and what it is for a class with nothing of its own.
@@ -688,10 +700,11 @@ SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "
 SAME += ("window", "switched", "window_from", "unturned", "nope_every", "only_if", "length", "original", "by_type")
 SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis", "axis_step")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
-SAME += ("refuses_type", "shared", "needs_block")
+SAME += ("refuses_type", "shared", "needs_block", "takes_axial", "reads_window")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
 DEFAULTS |= {
+    "reads_window": True,
     "by_type": False,
     "switched": False,
     "needs": [],
@@ -700,7 +713,8 @@ DEFAULTS |= {
     "divides": False,
 }
 DEFAULTS |= dict.fromkeys(
-    ("refuses_type", "needs_block", "strided", "short_only", "needs_window", "last_full", "one_axis"), False
+    ("refuses_type", "needs_block", "takes_axial", "strided", "short_only", "needs_window", "last_full", "one_axis"),
+    False,
 ) | {"factor_key": "", "axis_step": 1}
 
 

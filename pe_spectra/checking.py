@@ -75,7 +75,7 @@ def check(
 
     >>> with TemporaryDirectory() as folder:
     ...     check("dft:d=16", freeze("dft:d=8", Path(folder) / "dft.json")).failed[0]
-    'dft:d=8: d changed'
+    'dft:d=8: encoding.parameters.d changed'
     """
     from pe_spectra.answers.frozen_checks import answer_check
     from pe_spectra.frozen.entries import write_entry
@@ -111,8 +111,8 @@ def take_named(text: str, label: str, known: Any = None) -> Entry:
     ------
     InputError, FileError : what cannot be read.
 
-    >>> take_named("dft:d=8", "WHAT").encoding["d"]
-    8
+    >>> take_named("dft:d=8", "WHAT").encoding["parameters"]
+    {'d': 8}
     """
     from pe_spectra.frozen.entries import take_side
 

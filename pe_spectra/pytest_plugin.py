@@ -14,21 +14,24 @@ import pytest
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
 
-_UPDATE, _TOLERANCE, _FOLDER, _MARK = "--pe-spectra-update", "pe_spectra_tolerance", "pe_spectra_folder", "pe_spectra"
+UPDATE = "--pe-spectra-update"
+_TOLERANCE, _FOLDER, _MARK = "pe_spectra_tolerance", "pe_spectra_folder", "pe_spectra"
 #: Lines of what changed that a failure shows; of more it says how many.
 _MOST = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the option that freezes anew, and the settings."""
     group = parser.getgroup("pe-spectra")
     group.addoption(
-        _UPDATE, action="store_true", help="write the frozen files of pe_spectra_check anew, in place of failing"
+        UPDATE, action="store_true", help="write the frozen files of pe_spectra_check anew, in place of failing"
     )
     parser.addini(_TOLERANCE, "largest relative difference of numbers that count as equal", default="")
     parser.addini(_FOLDER, "folder of the frozen files, from the root; by default that of the test", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
     config.addinivalue_line(
         "markers",
         f"{_MARK}(tolerance=.., accept={{code: reason}}): how pe_spectra_check compares in this test",
@@ -58,7 +61,7 @@ def pe_spectra_check(request: pytest.FixtureRequest) -> Callable[..., None]:
         __tracebackhide__ = True
         asked = {**settings, **({} if tolerance is None else {"tolerance": tolerance})}
         asked["accept"] = {**(asked["accept"] or {}), **(accept or {})}
-        _check(subject, home / file, request.config.getoption(_UPDATE), **asked)
+        _check(subject, home / file, request.config.getoption(UPDATE), **asked)
 
     return check
 
@@ -71,7 +74,7 @@ def _check(
 
     if not place.exists():
         if not is_update:
-            raise AssertionError(f"nothing is frozen in {place}; pytest {_UPDATE} writes it")
+            raise AssertionError(f"nothing is frozen in {place}; pytest {UPDATE} writes it")
         place.parent.mkdir(parents=True, exist_ok=True)
         pe_spectra.freeze(subject, place, accept=accept)
         return
@@ -90,5 +93,5 @@ def _describe(answer: Answer) -> list[str]:
         f"{row['what']}: {row['frozen']!r} was frozen, {row['now']!r} is there now; {row['effect']}" for row in rows
     ]
     left = [f"and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    shown = (*lines[:_MOST], *left, f"A is what was frozen, B what is there now; pytest {_UPDATE} freezes it anew")
+    shown = (*lines[:_MOST], *left, f"A is what was frozen, B what is there now; pytest {UPDATE} freezes it anew")
     return [answer.verdict.text, *(f"  {line}" for line in shown)]

@@ -33,7 +33,7 @@ _ALL = "all"
 _NO_LIST = "it is no list of frequencies that fall"
 
 
-class _Found(NamedTuple):
+class _Gathered(NamedTuple):
     """What was found so far."""
 
     parts: list[_Part]
@@ -112,7 +112,7 @@ def _capture_function(function: Any, positions: I64) -> Capture:
 
 
 def _capture_model(model: Any, positions: I64) -> Capture:
-    found = _Found([], [], [])
+    found = _Gathered([], [], [])
     for holding in list_holdings(model):
         learned = [_keep(path, holds, taken) for path, holds, taken in find_learned(holding)]
         found.tables.extend(learned)
@@ -139,7 +139,7 @@ def _capture_model(model: Any, positions: I64) -> Capture:
 # --------------------------------------------------------------------- rotations
 
 
-def _take_rotations(holding: Holding, held: Held, positions: I64, into: _Found) -> None:
+def _take_rotations(holding: Holding, held: Held, positions: I64, into: _Gathered) -> None:
     """Take what a module turns by, for every kind of layers that its lists are named after."""
     for kind in dict.fromkeys(map(name_kind, held.lists)) if held.lists else [""]:
         own = Held({name: one for name, one in held.lists.items() if name_kind(name) == kind}, held.waves, held.tables)
@@ -256,7 +256,7 @@ def _merge_tables(tables: Sequence[CapturedTable]) -> tuple[CapturedTable, ...]:
     return tuple(replace(first, shared=tuple(other.name for other in others)) for first, *others in groups.values())
 
 
-def _take_sinusoids(holding: Holding, held: Held, positions: I64, found: _Found) -> None:
+def _take_sinusoids(holding: Holding, held: Held, positions: I64, found: _Gathered) -> None:
     """Take what a module with a table of sinusoids gives: a rotation, a table that is added, or else what it holds."""
     path, taken = next(iter(held.tables.items()))
     rows, width = taken.values.shape

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pe_spectra.capturing.probing import Change, Probed
+from pe_spectra.capturing.probing import HeldChange, Probed
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.models.comparison.divergence import compare_frequencies
@@ -59,10 +59,10 @@ NOT_READ = Kind(
 KINDS = {kind.code: kind for kind in (CHANGES, ROUNDED_FREQUENCIES, MERGED_POSITIONS, NOT_CALLED, NOT_READ)}
 
 
-def find_changes(module: str, changes: Sequence[Change]) -> Iterator[Finding]:
+def find_changes(module: str, changes: Sequence[HeldChange]) -> Iterator[Finding]:
     """Say what a second call of a module changed.
 
-    >>> [found.message for found in find_changes("pe", [Change("table", 0.5)])]
+    >>> [found.message for found in find_changes("pe", [HeldChange("table", 0.5)])]
     ['pe: a second call changes table, to 0.5 times its norm.']
     """
     for name, ratio in changes:

@@ -15,7 +15,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 
 
-class Change(NamedTuple):
+class HeldChange(NamedTuple):
     """Numbers that a second call changed: whose, and their norm over that after the first; None for another shape."""
 
     what: str
@@ -28,7 +28,7 @@ class Probed(NamedTuple):
     answer: Answered | None
     why: str | None
     held: Held
-    changes: tuple[Change, ...] = ()
+    changes: tuple[HeldChange, ...] = ()
 
 
 class Question(NamedTuple):
@@ -125,18 +125,18 @@ def _refresh(holding: Holding) -> Holding:
     return next(iter(list_holdings(holding.module)))._replace(path=holding.path)
 
 
-def _find_changes(before: Mapping[str, Taken], after: Mapping[str, Taken]) -> list[Change]:
+def _find_changes(before: Mapping[str, Taken], after: Mapping[str, Taken]) -> list[HeldChange]:
     return [
-        Change(name, _measure_ratio(one.values, after[name].values))
+        HeldChange(name, _measure_ratio(one.values, after[name].values))
         for name, one in before.items()
         if name in after and not np.array_equal(one.values, after[name].values)
     ]
 
 
-def _compare_answers(first: Answered, second: Answered) -> list[Change]:
+def _compare_answers(first: Answered, second: Answered) -> list[HeldChange]:
     if np.array_equal(first.values, second.values):
         return []
-    return [Change("what it gives", _measure_ratio(first.values, second.values))]
+    return [HeldChange("what it gives", _measure_ratio(first.values, second.values))]
 
 
 def _measure_ratio(before: F64, after: F64) -> float | None:

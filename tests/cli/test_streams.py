@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -105,6 +106,7 @@ def test_a_stream_that_is_not_utf8_gets_ascii(cli, monkeypatch):
 
 
 def test_the_package_itself_can_be_run(monkeypatch, capfd):
+    program = str(Path(pe_spectra.__file__).with_name("__main__.py"))  # pytest has a loader of its own for the package
     monkeypatch.setattr(sys, "argv", ["pe_spectra", "--version"])
     # the end of this process is not that of the tests
     monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: None)
@@ -112,13 +114,13 @@ def test_the_package_itself_can_be_run(monkeypatch, capfd):
     previous = signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as leaving:
-            runpy.run_module("pe_spectra", run_name="__main__")
+            runpy.run_path(program, run_name="__main__")
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # the answer is out: Ctrl-C could only spoil the end
     finally:
         signal.signal(signal.SIGINT, previous)
     assert leaving.value.code == 0
     assert capfd.readouterr().out == f"pe-spectra {pe_spectra.__version__}\n"
-    assert "run_process" in runpy.run_module("pe_spectra.__main__", run_name="imported")
+    assert "run_process" in runpy.run_path(program, run_name="imported")
 
 
 def test_an_interrupt_where_no_handler_can_be_set_ends_with_130(monkeypatch):

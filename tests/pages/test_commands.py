@@ -90,10 +90,10 @@ def test_every_command_in_a_sentence_runs(program, page: str, text: str) -> None
 
 @cache
 def list_options() -> set[str]:
-    """Every option of every command, and of the program."""
+    """Every option of every command, of the program, and that which pytest has from the plugin."""
     command = build_command()
     parameters = [*command.params, *(one for sub in command.every().values() for one in sub.params)]
-    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)} | {"--install-completion"}
+    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)} | {"--install-completion", UPDATE}
 
 
 @pytest.mark.parametrize(("page", "text"), OPTIONS, ids=[f"{page} {text}" for page, text in OPTIONS])

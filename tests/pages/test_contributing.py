@@ -125,10 +125,10 @@ def test_named_files_exist():
 
 
 def test_commands_are_those_of_the_readme_and_of_ci():
-    tests, everything = (block.strip() for block in list_blocks("sh"))
+    tests, everything, site = (block.strip() for block in list_blocks("sh"))
     assert tests in (ROOT / "README.md").read_text(encoding="utf-8")
     assert (ROOT / everything).stat().st_mode & 0o111
-    for step in tests.split(" && "):
+    for step in (*tests.split(" && "), *site.split(" && ")):
         assert step in (ROOT / everything).read_text(encoding="utf-8"), step
 
 

@@ -64,6 +64,8 @@ def explain_absence(name: str, module: ModuleType) -> str:
         return "the numbers of an encoding are its reference values, which a test asks for by its name"
     if member in {function for recipe in RECIPES for function in (recipe.compute, recipe.draw)}:
         return "the numbers of a recipe are the .csv that figures --check compares, and it takes seconds"
+    if room == "pytest_plugin":
+        return "its examples are test runs of their own, in tests/checking"
     if needs_extra(module.__name__):
         return "it needs JAX, which the plain tests do not have; tests/experiment shows it"
     if room == "plots" and not name.startswith("plot_") and not is_exported(name, module):

@@ -42,7 +42,7 @@ def test_the_errata_are_those_of_claims() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [readme.README, *(ROOT / "docs" / name for name in ("library.md", "capturing.md"))],
+    [readme.README, *(ROOT / "docs" / name for name in ("library.md", "capturing.md", "checking.md"))],
     ids=lambda page: page.name,
 )
 def test_the_examples_of_the_library_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

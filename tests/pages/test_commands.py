@@ -16,6 +16,7 @@ from safetensors.numpy import save_file
 from pe_spectra import read_encoding
 from pe_spectra.cli.commands import COMMANDS as DECLARED
 from pe_spectra.cli.declared import build_command
+from pe_spectra.pytest_plugin import UPDATE
 from pe_spectra.spec import FileSpec, parse_spec
 from tests.pages.test_docs import write_fixtures
 from tests.pages.test_numbers_in_prose import ELSEWHERE, PAGES, find

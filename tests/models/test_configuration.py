@@ -262,22 +262,3 @@ def test_the_base_of_params_json_is_named_rope_theta():
     message = find_message(configuration, "base-defaulted", trained=131072)
     assert "10000 is silently assumed" in message
     assert message.endswith("state rope_theta")
-
-
-@pytest.mark.parametrize(
-    ("keys", "width"),
-    [
-        ({"hidden_size": 2048}, 64),  # 32 heads
-        ({"num_attention_heads": 16}, 256),  # of 4,096
-        ({}, 128),
-    ],
-)
-def test_a_width_that_a_file_does_not_say_is_that_of_its_class(keys, width):
-    """As transformers loads it; LlamaConfig has 4,096 channels and 32 heads."""
-    (layer,) = read({"model_type": "llama", **keys}).layers
-    assert layer.head_dim == width
-
-
-def test_a_class_that_is_not_known_has_no_width_of_its_own():
-    with pytest.raises(FileError, match="lacks a key; looked for num_attention_heads"):
-        read({"model_type": "no-such-class", "rope_theta": 1e4, "hidden_size": 2048})

@@ -226,8 +226,8 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if stated is not None:
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
-    # what a file does not say its class does; of no class that is known a file that says one of the two lacks the other
-    is_silent = known.is_known or bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
+    # a file that says one of the two alone lacks the other; one that says neither has those of its class
+    is_silent = bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
         looked = names if own in ("", *names) else (own,)
         key = keys.find_key(looked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +46,9 @@ class FrozenLayer(Result):
     original_length: int | None = quantity("Length before scaling.", unit="positions", default=None, minimum=1)
     window: int | None = quantity("Positions that attention sees at once; null for all.", default=None, minimum=0)
     beside: int = quantity("Channels of a query beside the turned part.", default=0, minimum=0)
+    places: str | None = quantity(
+        "Which layers are of this type, from 0, as ranges; null where all are, or where it is not known.", default=None
+    )
 
     @property
     def whole(self) -> Rotation | None:
@@ -180,7 +183,16 @@ def _take_layer(layer: LayerAudit) -> FrozenLayer:
         original_length=layer.original_length,
         window=layer.reach,
         beside=layer.statement.beside,
+        places=_write_places(layer.statement.places) if len(layer.configuration.layers) > 1 else None,
     )
+
+
+def _write_places(places: Sequence[int]) -> str | None:
+    """Write which layers there are, as ranges; None where it is not known."""
+    ends = [place for place in places if place + 1 not in places]
+    starts = [place for place in places if place - 1 not in places]
+    runs = (f"{a}" if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
+    return " ".join(runs) or None
 
 
 def _list_caches(dump: Dump) -> Iterator[tuple[str, Dump]]:

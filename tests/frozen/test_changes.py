@@ -80,7 +80,7 @@ def test_each_field_of_a_rotation_is_named_where_it_is_lost(field):
 
 @pytest.mark.parametrize("field", [name for name in FrozenLayer.quantities() if name not in ("rotation", "dump")])
 def test_each_field_of_a_layer_is_named(field):
-    value = "of another kind" if field in ("scheme", "refusal") else 77
+    value = "of another kind" if field in ("scheme", "refusal", "places") else 77
     assert name_changes(FROZEN, plant(FROZEN, ("layers", "all", field), value)) == [field]
 
 

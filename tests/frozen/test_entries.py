@@ -11,6 +11,7 @@ from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_en
 from pe_spectra.model_sources import Side, read_side
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration
 from tests.frozen.planting import CONFIGURATIONS, compare, load, name_changes, take
 from tests.models.configurations import LLAMA3, change, read
@@ -197,3 +198,12 @@ def test_what_stands_in_a_file_is_checked():
 def test_an_entry_can_be_written_that_holds_nothing():
     entry = Entry(findings=(FrozenFinding(level="note", code="a"),), layers={"all": FrozenLayer()})
     assert read_entry(write_entry(entry), "A") == entry
+
+
+def test_which_layers_are_of_which_type_is_frozen():
+    keys = {"model_type": "smollm3", "num_hidden_layers": 9}
+    stated = read_configuration(keys, "config.json")
+    layers = take_side(Side(shown="config.json", configuration=stated)).layers
+    assert {name: layer.places for name, layer in layers.items()} == {"all": "0-2 4-6 8", "nope": "3 7"}
+    one = read_configuration({"model_type": "llama"}, "config.json")
+    assert take_side(Side(shown="config.json", configuration=one)).layers["all"].places is None

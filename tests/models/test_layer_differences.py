@@ -109,3 +109,51 @@ def test_windows_of_two_files_are_compared(one, other, expected):
     found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
     told = [(each.what, each.a, each.b, each.layers) for each in add_beside(found, *sides).differences]
     assert told == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (
+            {"model_type": "smollm3", "num_hidden_layers": 8},
+            {"model_type": "smollm3", "num_hidden_layers": 8, "no_rope_layers": [1] * 8},
+            "2 of 8 layers are of another type, layer 3 the first: not turned in A, turned in B",
+        ),
+        (
+            {"model_type": "gemma3_text", "num_hidden_layers": 12},
+            {"model_type": "gemma3_text", "num_hidden_layers": 12, "sliding_window_pattern": 4},
+            (
+                "3 of 12 layers are of another type, layer 3 the first: "
+                "sliding_attention, turned in A, full_attention, turned in B"
+            ),
+        ),
+        (
+            {"model_type": "modernbert", "num_hidden_layers": 4},
+            {"model_type": "modernbert", "num_hidden_layers": 4, "global_attn_every_n_layers": 2},
+            (
+                "2 of 4 layers are of another type, layer 2 the first: sliding_attention, turned in A, full_attention, "
+                "turned in B"
+            ),
+        ),
+        (
+            {"model_type": "llama4_text", "num_hidden_layers": 4},
+            {"model_type": "llama4_text", "num_hidden_layers": 4, "no_rope_layers": [1] * 4},
+            (
+                "1 of 4 layers is of another type, layer 3 the first: full_attention, not turned in A, full_attention, "
+                "turned in B"
+            ),
+        ),
+        ({"model_type": "smollm3", "num_hidden_layers": 8}, {"model_type": "smollm3", "num_hidden_layers": 9}, None),
+        ({"model_type": "llama"}, {"model_type": "llama"}, None),
+    ],
+)
+def test_which_layers_are_of_which_type_is_compared(one, other, expected):
+    sides = (read_configuration(keys, "config.json") for keys in (one, other))
+    found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
+    told = [each.effect for each in add_beside(found, *sides).differences if each.what == "layer_types"]
+    assert told == ([] if expected is None else [expected])
+
+
+def test_layers_without_a_chunk_see_all():
+    found = read_configuration({"model_type": "llama4_text", "attention_chunk_size": None}, "config.json")
+    assert {layer.window for layer in found.layers} == {None}

@@ -16,6 +16,7 @@ from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.wording import count
 
 _VALUE: Mapping[str, object] = MappingProxyType({"type": ["number", "string", "null"]})
 _EMPTY: Mapping[str, object] = MappingProxyType({"type": "array", "items": {"type": "null"}, "maxItems": 0})
@@ -137,7 +138,7 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     """
     beside = compare_beside(a, b, turned=False)
     names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
-    more = list(_compare_windows(a, b))
+    more = [*_compare_windows(a, b), *_compare_places(a, b)]
     more += [
         Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)
     ]
@@ -190,6 +191,29 @@ def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]
             said = ["all" if one is None else f"{one:,}" for one in seen]
             effect = f"a layer sees {said[0]} positions at once in A and {said[1]} in B"
             yield Difference(what="window", a=seen[0], b=seen[1], effect=effect, layers=(name,))
+
+
+def _compare_places(a: Configuration, b: Configuration) -> Iterator[Difference]:
+    """Compare which layers are of which type, or are turned at all, where both files have as many."""
+    is_each = min(len(a.layers), len(b.layers)) > 1
+    ours, theirs = (
+        dict(sorted((place, _name(layer, is_each)) for layer in one.layers for place in layer.places)) for one in (a, b)
+    )
+    names = [{layer.name for layer in one.layers} for one in (a, b)]
+    if ours.keys() != theirs.keys() or (is_each and names[0] != names[1]):  # types of one side are told already
+        return
+    off = [place for place, name in ours.items() if theirs[place] != name]
+    if off:
+        first = off[0]
+        said = f"layer {first} the first: {ours[first]} in A, {theirs[first]} in B"
+        effect = f"{len(off)} of {count(len(ours), 'layer')} {'is' if len(off) == 1 else 'are'} of another type, {said}"
+        yield Difference(what="layer_types", a=ours[first], b=theirs[first], effect=effect)
+
+
+def _name(layer: LayerStatement, is_each: bool) -> str:
+    """What a layer is called beside others: its type, or where one side has one type, whether it is turned."""
+    turned = "turned" if layer.turns else "not turned"
+    return f"{layer.name}, {turned}" if is_each else turned
 
 
 def list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:

@@ -163,7 +163,7 @@ def _simplify(found: Configuration) -> tuple[object, ...]:
 def _simplify_layer(layer: LayerStatement) -> tuple[object, ...]:
     kind = "default" if layer.block.kind in ("mrope", "axial") else layer.block.kind
     base = layer.default_base if layer.block.base is None else layer.block.base
-    same = replace(layer, newer=None, older=None, default_base=base, width_key="", share_key="")
+    same = replace(layer, places=(), newer=None, older=None, default_base=base, width_key="", share_key="")
     if layer.share_ignored and kind == "default":
         same = replace(same, share=1.0, share_beside=None)
     return same, kind, layer.block.values

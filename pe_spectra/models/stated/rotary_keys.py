@@ -46,6 +46,7 @@ class _LayerType(NamedTuple):
     name: str
     window: int | None
     turns: bool
+    places: tuple[int, ...] = ()
 
 
 def asks_rotation(keys: Keys) -> bool:
@@ -105,6 +106,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
     refused = known.refused + (known.refused_without_head if " / " in width_key else ())
     return LayerStatement(
         name=one.name,
+        places=one.places,
         head_dim=width,
         share=share,
         share_beside=_read_share_beside(keys, known) if "" in newer else None,
@@ -151,15 +153,20 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
     names = _name_layers(keys, known)
     still = (*_WITHOUT, *known.unturned)
     found: dict[str, _LayerType] = {}
-    for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True):
-        turns = flag and name not in still
+    turned = [
+        flag and name not in still for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True)
+    ]
+    for name, turns in zip(names, turned, strict=True):
         if name not in found:
             found[name] = _LayerType(name, _find_window(keys, known, name), turns)
         elif found[name].turns != turns:
             if UNTURNED not in found:
                 found[UNTURNED] = _LayerType(UNTURNED, _find_window(keys, known, name), turns=False)
             found[name] = found[name]._replace(turns=True)
-    return tuple(found.values())
+    places: dict[str, list[int]] = {name: [] for name in found}
+    for place, (name, turns) in enumerate(zip(names, turned, strict=True)):
+        places[name if found[name].turns == turns else UNTURNED].append(place)
+    return tuple(one._replace(places=tuple(places[name])) for name, one in found.items())
 
 
 def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
@@ -193,14 +200,12 @@ def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
 
 
 def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
-    if name == FULL or name in _WITHOUT:
-        return None
-    if name == CHUNKED:
-        return keys.find_integer("attention_chunk_size") or known.window
     is_off = not known.reads_window or (known.switched and not keys.find_truth("use_sliding_window"))
-    if is_off or (name == "all" and (known.window_from is not None or known.layers == (FULL,))):
+    sees_all = name == "all" and (known.window_from is not None or known.layers == (FULL,))
+    if is_off or sees_all or name in (FULL, *_WITHOUT):
         return None
-    stated = ("sliding_window", "local_attention", "attention_window_size")
+    sliding = ("sliding_window", "local_attention", "attention_window_size")
+    stated = ("attention_chunk_size",) if name == CHUNKED else sliding
     if any(key in keys.found for key in stated):  # null is "no window"
         return keys.find_integer(*stated)
     return known.window

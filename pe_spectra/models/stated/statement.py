@@ -142,6 +142,7 @@ class LayerStatement:
     """What a file states about the rotation in the layers of one type."""
 
     name: str = "all"  #: full_attention, sliding_attention, ..; "all" where there is one type
+    places: tuple[int, ...] = ()  #: which layers are of this type, from 0; (): not known
     head_dim: int  #: width of a head, or of the part that is turned where that part stands on its own
     share: float = 1.0  #: the share of it that is turned; rotary width int(head_dim share)
     share_beside: float | None = None  #: the share beside rope_parameters where one inside it goes before

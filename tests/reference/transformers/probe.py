@@ -427,8 +427,8 @@ def measure_layers(probe):
         longer = ask(probe.make({"num_hidden_layers": 2 * len(types) + 1}), "layer_types") or types
         found["layers"] = find_period(longer) or find_period(types[:-1]) or tuple(types)
         for key in PERIODS:
-            changed = ask(probe.make({key: 3}), "layer_types")
-            if changed and list(changed) != list(types):
+            changed = [ask(probe.make({key: period}), "layer_types") for period in (2, 3)]  # one may be its own
+            if any(one and list(one) != list(types) for one in changed):
                 found["period_key"] = key
     asked = probe.make({"use_sliding_window": True})
     for key in WINDOWS:

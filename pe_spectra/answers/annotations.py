@@ -9,6 +9,7 @@ from pathlib import Path
 from pe_spectra.files.json_keys import Region
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.model_audit import ModelAudit
+from pe_spectra.models.stated.position_tables import NESTED_CONFIG
 from pe_spectra.records import dataclass
 
 #: What in a sentence may be a key: no plain word, for such a word may mean something else.
@@ -56,37 +57,45 @@ def annotate_audits(
     found: list[Annotation] = []
     for audit in models:
         path, regions = locate(audit.file) if audit.findings else (None, {})
+        parts = [str(one.data["part"]) for one in audit.findings if one.code == NESTED_CONFIG.code]
         for finding in audit.findings:
-            region = choose_region(finding, regions) if regions else None
+            region = choose_region(finding, regions, *parts) if regions else None
             found.append(Annotation(finding=finding, kind=kinds[finding.code], path=path, region=region))
     errors = tuple((Path(audit.file), audit.error) for audit in models if audit.error is not None)
     return Annotations(found=tuple(found), errors=errors)
 
 
-def choose_region(finding: Finding, regions: Mapping[str, Region]) -> Region:
+def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "") -> Region:
     """Return the region of the first key that a finding names, that in its part of the file first.
 
     Parameters
     ----------
     regions : of the keys, as :func:`pe_spectra.files.json_keys.find_key_regions` gives them; without such a key it is
         the first.
+    part : the keys that lead to the part of a model that is audited; empty where it is the whole.
 
     >>> here, there = Region(line=2, column=3, end=9), Region(line=7, column=5, end=11)
     >>> finding = Finding(level="note", code="some-code", message="rope_theta is small", data={"layer_type": "b"})
     >>> choose_region(finding, {"a.rope_theta": here, "b.rope_theta": there}).line
     7
     """
+    kind = str(finding.data.get("layer_type"))
+    # a part of its own has keys of its own, those of another part are not meant
+    own = [path for path in regions if path.startswith(f"{kind}.")] or list(regions)
     for name in _list_names(finding):
-        places = [path for path in regions if f".{path}".endswith(f".{name}")]
+        places = [path for path in own if f".{path}".endswith(f".{name}")]
         if places:
-            part = f"{finding.data.get('layer_type')}."
             return regions[min(places, key=lambda path: (not path.startswith(part), path != name))]
-    return next(iter(regions.values()))
+    return regions.get(kind) or next(iter(regions.values()))
 
 
 def _list_names(finding: Finding) -> Iterator[str]:
     """What a finding may name: a key among its numbers, then those of its sentence, then the block that it is about."""
     key, block = finding.data.get("key"), finding.data.get("where")
     yield from [key] if isinstance(key, str) else ()
-    yield from _KEY.findall(finding.message)
+    layers, _, said = finding.message.partition(": ")
+    if not layers.isidentifier():  # where it is, the sentence begins with the layers that it is about
+        layers, said = "", finding.message
+    yield from _KEY.findall(said)
+    yield from _KEY.findall(layers)
     yield from [block] if isinstance(block, str) and block else ()

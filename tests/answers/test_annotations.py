@@ -30,6 +30,10 @@ def annotate(*files):
     return annotate_audits([audit_configuration(read_model(str(file))) for file in files], KINDS, locate_keys)
 
 
+def say(message, layers="all"):
+    return Finding(level="warning", code="base-too-small", message=message, data={"layer_type": layers})
+
+
 @pytest.mark.parametrize("name", PLACES)
 def test_a_finding_stands_at_its_key(name):
     path = MODELS / "broken" / f"{name}.json"
@@ -69,3 +73,32 @@ def test_the_first_key_that_is_named(message, data, line):
 def test_files_that_could_not_be_read_are_named_with_the_reason():
     found = annotate_audits([ModelAudit(file="a.json", error="is empty")], KINDS, pytest.fail)
     assert (found.found, found.errors) == ((), ((Path("a.json"), "is empty"),))
+
+
+def test_keys_of_the_part_that_is_audited_go_before_those_of_another():
+    text = """{
+  "model_type": "llava",
+  "vision_config": {"model_type": "pixtral", "rope_theta": 7.0},
+  "text_config": {
+    "model_type": "llama",
+    "rope_theta": 0.001
+  }
+}"""
+    regions = find_key_regions(text)
+    finding = say("rope_theta is out of range (0.001)")
+    assert choose_region(finding, regions, "text_config").line == 6
+    vision = say("vision_config: none gives it; state max_position_embeddings", "vision_config")
+    assert choose_region(vision, regions, "text_config").line == 3
+
+
+def test_the_layers_that_a_sentence_is_about_are_no_key_where_it_names_another():
+    regions = find_key_regions("""{
+  "rope_parameters": {
+    "full_attention": {
+      "factor": 0.5
+    }
+  }
+}""")
+    message = "full_attention: rope_parameters.full_attention.factor is 0.5"
+    assert choose_region(say(message, "full_attention"), regions).line == 4
+    assert choose_region(say("full_attention: the base is small", "full_attention"), regions).line == 3

@@ -87,6 +87,7 @@ def test_differences_come_in_their_order():
         ({}, {"sliding_window": None}, [("window", 4096, None, ("all",))]),
         ({"sliding_window": None}, {"sliding_window": 64}, [("window", None, 64, ("all",))]),
         ({}, {"layer_types": ["sliding_attention"], "num_hidden_layers": 1}, []),
+        ({"sliding_window": 1 << 20}, {"sliding_window": None}, []),  # the context is no longer than it
         (
             {},
             {"layer_types": ["full_attention"], "num_hidden_layers": 1},

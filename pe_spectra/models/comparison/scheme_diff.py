@@ -5,6 +5,7 @@ Which schemes they have, and which of their numbers differ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -183,7 +184,11 @@ def _list_errors(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]:
     """Compare how many positions layers see at once; a side with one type of layer is compared with each type."""
-    ours, theirs = ({layer.name: layer.window for layer in one.layers} for one in (a, b))
+    # a window as long as the context is none
+    ours, theirs = (
+        {layer.name: layer.window if (layer.window or 0) < (one.length or math.inf) else None for layer in one.layers}
+        for one in (a, b)
+    )
     is_each = min(len(ours), len(theirs)) > 1
     for name in {**ours, **theirs} if is_each else max((ours, theirs), key=lambda one: (len(one), "all" not in one)):
         seen = [next(iter(one.values())) if len(one) == 1 else one.get(name, 0) for one in (ours, theirs)]

@@ -113,16 +113,22 @@ def _lengthen(
     from pe_spectra.model_sources import read_model_keys
     from pe_spectra.models.lengths.plans import plan_lengthening
     from pe_spectra.models.stacks import find_stack
+    from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     reader = None if stack is None else find_stack(stack, "--stack")
     stated, keys, path = read_model_keys(config)
     if place is not None and path is not None and place.exists() and os.path.samefile(place, path):
         raise FileError(place, "is read by this command (--write); another file is accepted")
+    # a plan for what is read would make what the file asks for in vain look settled
+    unread = [one.message for one in stated.findings if (one.code, one.level) == (KEY_NOT_READ.code, "error")]
+    if place is not None and unread:
+        raise FileError(config, f"{unread[0]}; a file without this error is accepted by --write")
     with run.progress("looking for negative sums"):
         plan, report = plan_lengthening(stated, keys, target=target, trained=trained, stack=reader)
         plan = replace(plan, file=config, written=str(place) if place is not None else None)
         _check_plan(run, plan, report, place)
         answer = answer_plan(plan, report, every_pair=run.format == "csv" and run.screen.full)
+        answer = replace(answer, notes=(*unread, *answer.notes))
         outcome = run.finish(answer, _draw(report) if report.methods else None, then=_propose(run, plan))
     if place is None or plan.configuration is None:
         return outcome

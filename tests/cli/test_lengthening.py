@@ -169,3 +169,18 @@ def test_a_figure_is_drawn_of_a_file(cli, small):
         "wrote a.svg",
         "wrote new.json",
     ]
+
+
+def test_what_the_file_asks_for_in_vain_is_said_and_nothing_is_written(cli, empty_folder):
+    config = {"model_type": "llava", "rope_theta": 5e5, "text_config": {"model_type": "llama"}}
+    (empty_folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    said = (
+        "rope_theta is not passed on to text_config by the class of llava in transformers 5, and changes nothing there"
+    )
+    done = cli("context config.json --target 32768")
+    assert done.code == 0
+    assert done.err.startswith(f"note: {said}")
+    done = cli("context config.json --target 32768 --write new.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: config.json: {said}")
+    assert not (empty_folder / "new.json").exists()

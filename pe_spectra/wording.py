@@ -226,3 +226,12 @@ def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> st
                 words += [*([option] if place == 0 else ()), shlex.quote(one)]
     line = " ".join(words)
     return line if line.isprintable() and "\\" not in line else ""
+
+
+def conjugate(names: Sequence[str], one: str, many: str) -> str:
+    """Return the form of a verb for the names before it: many for several, or for one in the plural.
+
+    >>> [conjugate(names, "differs", "differ") for names in (["base"], ["rows"], ["base", "scaling"])]
+    ['differs', 'differ', 'differ']
+    """
+    return many if len(names) > 1 or names[0].endswith("s") else one

@@ -18,6 +18,7 @@ from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import SCHEMES, Configuration
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.records import dataclass
+from pe_spectra.wording import conjugate
 
 VERDICTS = Verdicts({"same": "ok", "same-as-known": "ok", "differs": "warning"})
 _EMPTY: Mapping[str, object] = MappingProxyType({"type": "array", "items": {"type": "null"}, "maxItems": 0})
@@ -70,7 +71,7 @@ def answer_schemes(a: Configuration, b: Configuration, names: tuple[str, str], *
         notes=(*((_UNKNOWN,) if is_learned(a) and is_learned(b) else ()), *untold, *list_alone(a, b)),
         shown=("what", "a", "b"),
         rows="all",
-        failed=[f"{one.what} differs" for one in found] if check else (),
+        failed=[f"{one.what} {conjugate([one.what], 'differs', 'differ')}" for one in found] if check else (),
     )
 
 

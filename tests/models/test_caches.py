@@ -353,3 +353,21 @@ def test_rows_that_repeat_are_no_second_cache():
 def test_one_cache_is_not_parted():
     angles = np.arange(64)[:, None] * compute_ladder("llama-2")
     assert read_cache(np.cos(angles), np.sin(angles)).later is None
+
+
+@pytest.mark.parametrize("rows", [600, 5000])
+def test_positions_that_were_rounded_leave_the_frequencies_what_they_are(rows):
+    exact = compute_ladder("llama-3.1")
+    angles = np.arange(rows).astype(ml_dtypes.bfloat16).astype(float)[:, None] * exact
+    found = read_cache(np.cos(angles), np.sin(angles))
+    assert (found.position_dtype, found.first_row_off, found.strayed) == ("bfloat16", 257, None)
+    assert (np.abs(found.frequencies - exact) <= found.error_bounds * exact).all()
+    assert_identified(found, "llama-3.1")
+
+
+def test_a_cache_that_rises_has_its_fastest_pair_last():
+    exact = compute_ladder("llama-3")
+    found = read_cache(*make_cache(exact[::-1], offset=3))
+    assert (found.base, found.scaling, found.offset) == (5e5, "none", 3)
+    np.testing.assert_allclose(found.frequencies, exact[::-1], rtol=1e-12)
+    assert "the frequencies rise: the fastest pair is the last" in found.notes

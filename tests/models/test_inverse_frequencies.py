@@ -376,3 +376,14 @@ def test_a_list_that_rises_has_its_fastest_pair_last():
     assert (found.base, found.scaling) == (5e5, "none")
     np.testing.assert_array_equal(found.frequencies, falling[::-1])
     assert "the frequencies rise: the fastest pair is the last" in found.notes
+
+
+@pytest.mark.parametrize(("steps", "where"), [([5], "from pair 5 to 6"), ([5, 9], "at 2 pairs")])
+def test_frequencies_that_rise_at_a_few_pairs_have_no_base(steps, where):
+    ladder = LADDER.copy()
+    for step in steps:
+        ladder[[step, step + 1]] = ladder[[step + 1, step]]
+    found = read_inverse_frequencies(ladder)
+    assert (found.base, found.scaling) == (None, None)
+    assert found.notes == (f"the frequencies rise {where}; base and scaling are unknown",)
+    np.testing.assert_array_equal(found.frequencies, ladder)

@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
@@ -28,8 +29,8 @@ from pe_spectra.models.dumps.dump import (
 )
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phase_lines import FIRST_WINDOW
-from pe_spectra.models.dumps.phases import read_phases
-from pe_spectra.models.rotation import TURN, Rotation
+from pe_spectra.models.dumps.phases import is_slowest_first, read_phases
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
 
@@ -38,6 +39,8 @@ _ACCEPTED = "D/2 frequencies in rad/position, fastest first, or each of them twi
 _RADIUS_ROUNDINGS, _RADIUS_ERROR = 6, 4e-6
 #: Squares of what is larger, and their sums, may leave the range of float64.
 _LARGEST_RADIUS = 1e140
+#: Share of the pairs that may be slower than the next one.
+_FEW = 0.25
 #: Rows, at least, that the typical radius is the median of.
 _MEDIAN_ROWS = 4096
 
@@ -73,14 +76,10 @@ def read_inverse_frequencies(values: np.ndarray, dtype: str | None = None) -> Du
         listed, notes = _invert(listed)
     layout, frequencies = _undouble(listed)
     bound = _bound_stored(rounding)
-    rises = frequencies[0] < frequencies[-1] <= TURN and not np.any(np.diff(frequencies) < 0)
-    if rises:
-        notes = (*notes, "the frequencies rise: the fastest pair is the last")
-    fastest_first = slice(None, None, -1 if rises else 1)
-    _check_order(frequencies[fastest_first], np.full(len(frequencies), bound), _ACCEPTED)
+    _check_order(frequencies, np.full(len(frequencies), bound), _ACCEPTED)
     rest = FLOORS[rounding]
     bounds = bound + rest / np.where(frequencies > 0, frequencies, math.inf)
-    found = identify_scaling(frequencies[fastest_first], bounds[fastest_first], rest)
+    found = _identify_ordered(frequencies, bounds, rest)
     return Dump(
         kind="frequencies",
         rotary_dim=2 * len(frequencies),
@@ -163,10 +162,22 @@ def _identify(frequencies: F64, bounds: F64, rest: float) -> tuple[str | None, R
         # powers of two are numbers of every type and say nothing
         telling = (frequencies > 0) & (np.abs(np.frexp(frequencies)[0] - 0.5) > 1e-3) & (bounds < 1e-4)
         if telling.sum() >= 3 and np.all(np.abs(rounded - frequencies)[telling] <= (2 * bounds * frequencies)[telling]):
-            found = identify_scaling(frequencies, bounds + _bound_stored(name), max(rest, FLOORS[name]))
+            found = _identify_ordered(frequencies, bounds + _bound_stored(name), max(rest, FLOORS[name]))
             note = f"the frequencies were rounded to {name} before the cache was computed"
             return name, replace(found, notes=(note, *found.notes))
-    return None, identify_scaling(frequencies, bounds, rest)
+    return None, _identify_ordered(frequencies, bounds, rest)
+
+
+def _identify_ordered(frequencies: F64, bounds: F64, rest: float) -> Rotation:
+    """Name ladder and scaling of frequencies that fall, or all rise; of others none is known."""
+    if is_slowest_first(frequencies):
+        found = identify_scaling(frequencies[::-1], bounds[::-1], rest)
+        return replace(found, notes=("the frequencies rise: the fastest pair is the last", *found.notes))
+    rises = np.flatnonzero(_find_rises(frequencies, bounds))
+    if len(rises):
+        where = f"from pair {rises[0]} to {rises[0] + 1}" if len(rises) == 1 else f"at {len(rises)} pairs"
+        return Rotation(notes=(f"the frequencies rise {where}; base and scaling are unknown",))
+    return identify_scaling(frequencies, bounds, rest)
 
 
 def _bound_stored(dtype: str) -> float:
@@ -176,16 +187,25 @@ def _bound_stored(dtype: str) -> float:
 
 
 def _check_order(frequencies: F64, bounds: F64, accepted: str) -> None:
-    """Refuse frequencies that rise from one pair to the next by more than their rounding, or are all 0."""
+    """Refuse frequencies that are all 0 or all one, or that rise at more than a few pairs by more than their rounding.
+
+    A scaling that was inverted makes those rise that it blends.
+    """
     if not frequencies.any():
         raise InputError("no pair is turned", "all frequencies are 0", accepted)
     if len(frequencies) > 1 and np.ptp(frequencies) == 0:
         raise InputError("the frequencies do not fall", f"all are {frequencies[0]:g}", accepted)
-    rises = np.diff(frequencies) > (bounds[1:] + bounds[:-1]) * frequencies[:-1]
-    if rises.any():
+    rises = _find_rises(frequencies, bounds)
+    if rises.sum() > _FEW * len(rises) and not is_slowest_first(frequencies):
         first = int(np.argmax(rises))
         given = f"{frequencies[first]:.6g}, then {frequencies[first + 1]:.6g} at index {first + 1}"
         raise InputError("the frequencies do not fall", given, accepted)
+
+
+def _find_rises(frequencies: F64, bounds: F64) -> NDArray[np.bool_]:
+    """Tell which frequencies the next is above, by more than their rounding, (P - 1,)."""
+    found: NDArray[np.bool_] = np.diff(frequencies) > (bounds[1:] + bounds[:-1]) * frequencies[:-1]
+    return found
 
 
 def _name_dtype(values: np.ndarray, stored: str | None = None) -> str:

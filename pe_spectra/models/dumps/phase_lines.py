@@ -27,13 +27,20 @@ class Lines(NamedTuple):
     residuals: F64
 
 
-def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], lost: float = LOST) -> Lines:
+def follow_phases(
+    phases: F64,
+    first: NDArray[np.complex128],
+    turned: NDArray[np.bool_],
+    lost: float = LOST,
+    positions: F64 | None = None,
+) -> Lines:
     """Fit a line to the phases of each pair over windows that double, as long as phases stay near it.
 
     Parameters
     ----------
     phases : (S, P) radians. first : (FIRST_WINDOW, P) cosines + i sines of the first rows, fewer where there are fewer.
     turned : (P,) whether a pair has a sine that is not 0. lost : rad from the line that ends the windows of a pair.
+    positions : (S,) of the rows, where they are not 0, 1, 2, ..; those of the first window are.
 
     Returns
     -------
@@ -47,6 +54,7 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     """
     size, pairs = phases.shape
     window = len(first)
+    at = np.arange(size, dtype=float) if positions is None else positions
     slopes = np.angle((first[1:] * first[:-1].conj()).sum(axis=0))
     slopes[~turned] = 0.0
     starts = phases[0].copy()
@@ -55,7 +63,7 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     while active.any():
         followed = np.flatnonzero(active)
         for held in (followed[block] for block in list_blocks(len(followed), window)):
-            found = _fit_window(phases[:window, held], slopes[held], starts[held], turned[held])
+            found = _fit_window(phases[:window, held], at[:window], slopes[held], starts[held], turned[held])
             near = found[2] <= lost
             slopes[held[near]], starts[held[near]], residuals[held[near]] = (part[near] for part in found)
             rows[held[near]] = window
@@ -66,9 +74,10 @@ def follow_phases(phases: F64, first: NDArray[np.complex128], turned: NDArray[np
     return Lines(slopes, starts, rows, residuals)
 
 
-def _fit_window(phases: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]) -> tuple[F64, F64, F64]:
+def _fit_window(
+    phases: F64, positions: F64, slopes: F64, starts: F64, turned: NDArray[np.bool_]
+) -> tuple[F64, F64, F64]:
     """Return slopes, starts and largest residuals of least-squares lines near those given, where turned."""
-    positions = np.arange(len(phases), dtype=float)
     centred = positions - positions.mean()
     rest = measure_rest(phases, positions, slopes, starts)
     for _ in range(2):

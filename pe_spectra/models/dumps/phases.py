@@ -72,16 +72,17 @@ def read_phases(
     >>> found.frequencies.round(12).tolist(), found.offset, found.backward
     ([1.0, 0.01], 0, False)
     """
-    lines, strays = _fit_lines(phases, first, turned, rounding)
+    lines, strays, kind = _fit_lines(phases, first, turned, rounding)
     lines, backward = _turn_forward(phases, lines)
     offset, remarks = _find_offset(lines, rounding)
     # cosines have the opposite sign where the slowest pair, which hardly turns up to the first row, has one
     turning = np.flatnonzero(lines.frequencies)
-    half_turn = offset is None and turning.size > 0 and math.cos(lines.starts[turning[-1]]) < 0
-    lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset))
+    slowest = turning[np.argmin(np.abs(lines.frequencies[turning]))] if turning.size else 0
+    half_turn = offset is None and turning.size > 0 and math.cos(lines.starts[slowest]) < 0
+    lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset, kind))
     frequencies = _add_turns(lines.frequencies)
     bounds = _bound_errors(lines, frequencies, rounding)
-    examined = _examine_phases(phases, lines, rounding, strays=strays)
+    examined = _examine_phases(phases, lines, rounding, strays=strays, kind=kind)
     above = "a cache shows frequencies above pi only up to whole periods per position"
     turned_back = "all sines have the opposite sign: right only where the rotation takes them with that sign"
     return Dump(
@@ -113,28 +114,55 @@ def read_phases(
 
 def _fit_lines(
     phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], rounding: str
-) -> tuple[Lines, bool]:
-    """Fit the line of each pair to all rows, or to those in front that others stray from; say whether some do."""
+) -> tuple[Lines, bool, str | None]:
+    """Fit the line of each pair to all rows, or to those in front that others stray from; say whether some do.
+
+    Returned is the type, too, that positions were rounded to, where lines over rounded positions explain all rows.
+    """
     lines = follow_phases(phases, first, turned)
     if (lines.rows == 0).any():
         pair = int(np.argmax(lines.rows == 0))
         raise InputError("phases do not grow evenly from row to row", f"pair {pair}", "row p for position p")
-    even = _count_even_rows(phases, first, turned, lines, rounding)
-    return (lines, False) if even is None else (follow_phases(phases[:even], first, turned), True)
+    expected = _expect_errors(lines, rounding, len(phases))
+    largest = _find_furthest(phases, lines)[0]
+    if largest <= _UNEXPLAINED * expected:
+        return lines, False, None
+    for kind in _NARROW:
+        rounded = _follow_rounded(phases, first, turned, kind, max(_UNEXPLAINED * expected, _EXPLAINED * largest))
+        if rounded is not None:
+            return rounded, False, kind
+    even = _count_even_rows(phases, first, turned, _UNEXPLAINED * expected)
+    return (lines, False, None) if even is None else (follow_phases(phases[:even], first, turned), True, None)
+
+
+def _follow_rounded(
+    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], kind: str, allowed: float
+) -> Lines | None:
+    """Fit lines over positions that were rounded to a type before they were multiplied, if that explains all phases.
+
+    Steps of rounded positions move lines over even ones, which would then not be those that were computed.
+    """
+    positions = _round_positions(len(phases), kind)
+    for pairs in (slice(0, 1), slice(None)):  # the fastest pair alone says no at once
+        lines = follow_phases(phases[:, pairs], first[:, pairs], turned[pairs], positions=positions)
+        for block in list_blocks(*phases[:, pairs].shape):
+            if np.abs(measure_rest(phases[block, pairs], positions[block], *lines[:2])).max() > allowed:
+                return None
+    return lines
+
+
+def _round_positions(rows: int, kind: str | None) -> F64:
+    positions = np.arange(rows, dtype=float)
+    return positions if kind is None else round_to(positions, DTYPES[kind]).astype(np.float64)
 
 
 def _count_even_rows(
-    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], lines: Lines, rounding: str
+    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], allowed: float
 ) -> int | None:
-    """Count the rows in front that are as even as storing leaves them; None where all are, or rounding says why not.
+    """Count the rows in front that are as even as storing leaves them; None where rounding may say why not all are.
 
     Lines through rows beyond a break are no lines of those before it.
     """
-    expected = _expect_errors(lines, rounding, len(phases))
-    allowed = _UNEXPLAINED * expected
-    largest = _find_furthest(phases, lines)[0]
-    if largest <= allowed or _find_rounding(phases, lines, expected, largest) is not None:
-        return None
     held = int(follow_phases(phases, first, turned, allowed).rows.min())
     if held < len(first):
         return None
@@ -159,7 +187,7 @@ def _turn_forward(phases: F64, lines: Lines) -> tuple[Lines, bool]:
     turning = lines.frequencies != 0
     if not turning.any() or (lines.frequencies[turning] > 0).any():
         return lines, False
-    if abs(abs(lines.starts[-1]) - math.pi / 2) < 0.1:
+    if abs(abs(lines.starts[np.argmin(np.abs(lines.frequencies))]) - math.pi / 2) < 0.1:
         raise InputError("cosines and sines are in the wrong order", "row 0 has cosines of 0", "cosines first")
     np.negative(phases, out=phases)
     return lines._replace(frequencies=-lines.frequencies, starts=-lines.starts), True
@@ -171,7 +199,7 @@ def _find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ..
     if not turning.size:
         return None, ()
     estimate = 0.0
-    for pair in turning[::-1]:
+    for pair in turning[np.argsort(lines.frequencies[turning])]:
         frequency = lines.frequencies[pair]
         rest = lines.starts[pair] - frequency * estimate
         estimate += (rest - TURN * round(rest / TURN)) / frequency
@@ -185,12 +213,12 @@ def _find_offset(lines: Lines, rounding: str) -> tuple[int | None, tuple[str, ..
     return nearest, ()
 
 
-def _refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
+def _refine_frequencies(phases: F64, lines: Lines, offset: int | None, kind: str | None) -> F64:
     """Fit frequencies again, with the phase of row 0 fixed at frequency times offset."""
     refined = lines.frequencies.copy()
     for rows in np.unique(lines.rows) if offset is not None else ():
         chosen = np.flatnonzero((lines.rows == rows) & (lines.frequencies != 0))
-        positions = np.arange(rows, dtype=float) + (offset or 0)
+        positions = _round_positions(int(rows), kind) + (offset or 0)
         for block in list_blocks(len(chosen), int(rows)) if positions.any() else ():
             held = chosen[block]
             rest = measure_rest(phases[:rows, held], positions, refined[held], np.zeros(len(held)))
@@ -198,14 +226,24 @@ def _refine_frequencies(phases: F64, lines: Lines, offset: int | None) -> F64:
     return refined
 
 
+def is_slowest_first(frequencies: F64) -> bool:
+    """Whether frequencies up to a turn for each position rise from the first to the last.
+
+    >>> is_slowest_first(np.array([0.1, 1.0])), is_slowest_first(np.array([1.0, 0.1]))
+    (True, False)
+    """
+    return bool(0 < frequencies[0] < frequencies[-1] <= TURN and not np.any(np.diff(frequencies) < 0))
+
+
 def _add_turns(frequencies: F64) -> F64:
     """Add 2 pi to frequencies of which a cache shows only what is left of a turn for each position."""
-    found = frequencies.copy()
+    copied = frequencies.copy()
+    found = copied[::-1] if is_slowest_first(copied) else copied
     for pair in range(len(found) - 1, -1, -1):
         behind = found[pair + 1] if pair + 1 < len(found) else 0.0
         if found[pair] < -1e-6 or (behind > math.pi / 2 and found[pair] < 0.9 * behind):
             found[pair] += TURN
-    return found
+    return copied
 
 
 def _bound_errors(lines: Lines, frequencies: F64, rounding: str) -> F64:
@@ -229,19 +267,14 @@ def _expect_errors(lines: Lines, rounding: str, rows: int) -> float:
     return 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * rows
 
 
-def _examine_phases(phases: F64, lines: Lines, rounding: str, *, strays: bool) -> _Examined:
+def _examine_phases(phases: F64, lines: Lines, rounding: str, *, strays: bool, kind: str | None) -> _Examined:
     """Compare all phases with frequency times position, and with what rounding explains."""
     largest, row, pair, first_off = _find_furthest(phases, lines)
     expected = _expect_errors(lines, rounding, len(phases))
     if largest <= _UNEXPLAINED * expected:
         return _Examined(largest)
-    kind = strayed = None
-    rounds = False
-    if strays:
-        strayed = describe_rows(phases, *lines[:2], _UNEXPLAINED * expected)
-    else:
-        kind = _find_rounding(phases, lines, expected, largest)
-        rounds = kind is None and _grows_as_rounding(phases, lines, expected)
+    strayed = describe_rows(phases, *lines[:2], _UNEXPLAINED * expected) if strays else None
+    rounds = not strays and kind is None and _grows_as_rounding(phases, lines, expected)
     cause = "rounding does not leave such errors"
     if kind is not None:
         cause = f"positions were rounded to {kind}"
@@ -270,22 +303,6 @@ def _grows_as_rounding(phases: F64, lines: Lines, expected: float) -> bool:
         return False
     shares = (np.maximum(largest - floor, 0.0) / np.maximum(angles, floor)).max(axis=1)
     return bool(shares[0] > _GROWN * shares[1])
-
-
-def _find_rounding(phases: F64, lines: Lines, expected: float, largest: float) -> str | None:
-    """Name the type to which positions were rounded before they were multiplied, if that explains all phases."""
-    allowed = max(_UNEXPLAINED * expected, _EXPLAINED * largest)
-    for name in _NARROW:
-        positions = round_to(np.arange(len(phases), dtype=float), DTYPES[name]).astype(np.float64)
-        if (
-            max(
-                float(np.abs(measure_rest(phases[block], positions[block], *lines[:2])).max())
-                for block in list_blocks(*phases.shape)
-            )
-            <= allowed
-        ):
-            return name
-    return None
 
 
 def _find_furthest(phases: F64, lines: Lines) -> tuple[float, int, int, int | None]:

@@ -7,11 +7,11 @@ from dataclasses import field
 
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.faces import Cell
-from pe_spectra.models.comparison.divergence import BREAKS, Diff, Difference, LayerDiff, Unknown
+from pe_spectra.models.comparison.divergence import BREAKS, OTHER_LAYERS, Diff, Difference, LayerDiff, Unknown
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.records import dataclass
-from pe_spectra.wording import count, join
+from pe_spectra.wording import conjugate, count, join
 
 VERDICTS = Verdicts({"same": "ok", "same-as-known": "ok", "undecided": "note", "differs": "warning", "breaks": "error"})
 #: The parts that frequencies are made of.
@@ -140,7 +140,7 @@ def judge_rotations(diff: Diff, equal: str = "") -> Verdict:
         return VERDICTS.say("differs", f"{_state_difference(diff)}.")
     known = [layer for layer in diff.layer_types if layer.agree]
     if not known:
-        return VERDICTS.say("undecided", f"Not decided: {diff.unknown[0].what} is unknown ({diff.unknown[0].why}).")
+        return VERDICTS.say("undecided", f"Not decided: {_say_unknown(diff.unknown[0])} ({diff.unknown[0].why}).")
     how = _say_agreement(known, diff)
     if diff.agree:
         return VERDICTS.say("same", f"The same: {how}, and so does every other part.")
@@ -153,21 +153,23 @@ def judge_rotations(diff: Diff, equal: str = "") -> Verdict:
 def _say_cause(diff: Diff) -> str:
     """The likely cause, with the layers where it explains some alone, as a sentence begins; Different without one.
 
-    Rows that are not those of their positions are their own cause.
+    Rows that are not those of their positions, and digits that were lost, are their own cause.
     """
     every = {layer.name for layer in diff.layer_types}
     said = [
-        one.text if every <= set(one.layers) else f"in {join(list(one.layers))} layers {one.text}"
+        one.text
+        if every <= set(one.layers) or one.code == OTHER_LAYERS
+        else f"in {join(list(one.layers))} layers {one.text}"
         for one in diff.causes
     ]
-    strayed = [one.effect.partition(": ")[0] for one in diff.differences if _tells_rows(one)]
-    text = "; ".join(said or strayed)
+    others = [one.effect.partition(": ")[0] for one in diff.differences if _tells_cause(one)]
+    text = "; ".join(said or others)
     return f"{text[0].upper()}{text[1:]}" if text else "Different"
 
 
-def _tells_rows(one: Difference) -> bool:
-    """Whether it says which rows of a cache stray, and behind a colon what that does."""
-    return one.what == "rows" and one.first_position is not None
+def _tells_cause(one: Difference) -> bool:
+    """Whether it says which rows of a cache stray, or what was rounded, and behind a colon what that does."""
+    return one.what in ("rows", "dtype") and one.first_position is not None and ": " in one.effect
 
 
 def _say_agreement(known: Sequence[LayerDiff], diff: Diff) -> str:
@@ -189,7 +191,7 @@ def _say_break(diff: Diff, breaking: Sequence[Difference]) -> str:
     begin = f"{first.first_position:,} on"
     layer = next((one for one in diff.layer_types if one.name in first.layers), None)
     if layer is None or layer.breaking_pair is None or layer.first_position_off != first.first_position:
-        symptom = first.effect.partition(": ")[2] if _tells_rows(first) and not diff.causes else first.effect
+        symptom = first.effect.partition(": ")[2] if _tells_cause(first) and not diff.causes else first.effect
         return f"{begin} ({symptom})"
     begin += f" in {layer.name} layers" if len(diff.layer_types) > 1 else ""
     pair, width = f"pair {layer.breaking_pair}", _find_width(diff, layer)
@@ -212,23 +214,33 @@ def _state_difference(diff: Diff) -> str:
     names = [what.replace("_", " ") for what in whats]
     first = diff.differences[0]
     if not set(whats) & {*_OF_FREQUENCIES, "rotary_dim", "layer_types"} and all(one.agree for one in diff.layer_types):
-        many = len(names) > 1 or names[0].endswith("s")
-        return f"Same frequencies; {join(names)} {'differ' if many else 'differs'}: {first.effect}"
+        if diff.causes and first.what == "dtype":
+            besides = f"; {_say_differ(names[1:])}, too" if names[1:] else ""
+            return f"{_say_cause(diff)}: {first.effect.partition(': ')[2]}{besides}"
+        return f"Same frequencies; {_say_differ(names)}: {first.effect}"
     errors = [layer.max_phase_error for layer in diff.layer_types if layer.max_phase_error is not None]
     if first.what not in _OF_FREQUENCIES or not errors:
         return f"Different: {first.effect}"
     within = f"no phase is off by more than pi/8 within {count(diff.length, 'position')}"
-    verb = "differ" if len(names) > 1 or names == ["frequencies"] else "differs"
     widths = dict.fromkeys(one.effect for one in diff.differences if one.what == "rotary_dim")
     said = f" ({'; '.join(widths)})" if widths else ""
     most = f"at most {max(errors):.2g} rad" if max(errors) <= BREAKS else "whole periods taken off"
-    return f"{_say_cause(diff)}: {' and '.join(names)} {verb}{said}, but {within} ({most})"
+    return f"{_say_cause(diff)}: {_say_differ(names)}{said}, but {within} ({most})"
+
+
+def _say_differ(names: Sequence[str]) -> str:
+    """That parts differ, by their names."""
+    return f"{join(list(names))} {conjugate(names, 'differs', 'differ')}"
+
+
+def _say_unknown(one: Unknown) -> str:
+    return f"{one.what} {conjugate([one.what], 'is', 'are')} unknown"
 
 
 def _list_failures(diff: Diff, setting: Setting) -> tuple[str, ...]:
     """What fails a check: every part that differs, and where it is strict every part that is not known."""
-    found = [f"{one.what} differs" for one in diff.differences] if setting.check else []
-    found += [f"{one.what} is unknown" for one in diff.unknown] if setting.strict else []
+    found = [_say_differ([one.what]) for one in diff.differences] if setting.check else []
+    found += [_say_unknown(one) for one in diff.unknown] if setting.strict else []
     return tuple(dict.fromkeys(found))
 
 

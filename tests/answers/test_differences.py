@@ -63,3 +63,27 @@ def test_a_model_that_turns_no_layer_has_nothing_to_compare(refuse, tmp_path):
         (tmp_path / name).write_text(json.dumps({**keys, "no_rope_layers": layers}), encoding="utf-8")
     line = refuse("diff some.json none.json")
     assert line == "none.json: turns no layer (no_rope_layers); diff compares rotations"
+
+
+def test_what_fails_a_check_is_said_in_one_number(cli, tmp_path):
+    np.save(tmp_path / "port.npy", LADDER * np.linspace(1, 2, 64))
+    done = cli(f"diff {LLAMA} port.npy --check --strict")
+    assert done.code == 1
+    assert "check failed: frequencies differ" in done.err.splitlines()
+    assert "check failed: layout is unknown" in done.err.splitlines()
+
+
+def test_layers_are_named_once(cli, tmp_path):
+    keys = {"model_type": "gemma3_text", "rope_theta": 1e6, "rope_local_base_freq": 1e4}
+    (tmp_path / "a.json").write_text(json.dumps(keys))
+    (tmp_path / "b.json").write_text(json.dumps({**keys, "rope_local_base_freq": 1e6}))
+    first = cli("diff a.json b.json --quiet").out.splitlines()[0]
+    assert first.startswith("Sliding_attention layers of B have what full_attention layers of A have: breaks")
+
+
+def test_a_cause_of_frequencies_that_do_not_break_is_said_first(cli, tmp_path):
+    np.save(tmp_path / "port.npy", (LADDER / 64).astype(np.float16))
+    keys = {"model_type": "llama", "rope_theta": 5e5, "head_dim": 128, "max_position_embeddings": 4096}
+    (tmp_path / "a.json").write_text(json.dumps({**keys, "rope_scaling": {"rope_type": "linear", "factor": 64.0}}))
+    first = cli("diff a.json port.npy --quiet").out.splitlines()[0]
+    assert first.startswith("The frequencies of B were rounded to float16: a phase is off by ")

@@ -136,7 +136,7 @@ CAUSE = r"(?:(?!The same|Same frequencies|phases: )[A-Z].*?)"
 DIFF_LAWS = {
     r"The same: the (.*?) agrees?(?: in (.*) layers)?, and so does every other part\.": say_same,
     r"The same, as far as is known: the (.*?) agrees?(?: in (.*?) layers)?; unknown: (.*)\.": say_same,
-    r"Not decided: frequencies is unknown \(.*\)\.": lambda s: not s.known,
+    r"Not decided: frequencies are unknown \(.*\)\.": lambda s: not s.known,
     rf"{CAUSE}: breaks from position ({NUMBER}) on(?: in (\S+) layers)? \(pair (\d+) is off by "
     r"more than pi/8.*\)\.": say_breaks,
     rf"{CAUSE}: (?:.* )?differs?, but no phase is off by more than pi/8 within ({NUMBER}) positions? "

@@ -26,7 +26,7 @@ def test_a_model_with_scaling_and_one_without(ask_diff):
     assert document["agree"] is False
     assert document["verdict"]["code"] == "breaks"
     assert document["verdict"]["text"].startswith(
-        "Scaling dropped (llama3 x8 in B): breaks from position 442 on (pair 32 is off"
+        "Scaling dropped in A (llama3 x8 in B): breaks from position 442 on (pair 32 is off"
     )
     (found,) = document["differences"]
     assert found == {

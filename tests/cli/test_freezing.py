@@ -55,7 +55,7 @@ def test_a_change_fails_with_its_cause_and_its_first_position(cli, here):
     found = json.loads(done.out)
     assert find_fault(found) is None
     assert found["verdict"]["text"].startswith(
-        "Not as frozen: config.json: Scaling dropped (llama3 x8 in A): breaks from position 442 on"
+        "Not as frozen: config.json: Scaling dropped in B (llama3 x8 in A): breaks from position 442 on"
     )
     assert found["rows"][0]["changes"][0]["first_position"] == 442
     rows = list(csv.DictReader(io.StringIO(cli(f"{CHECK} --format csv").out)))

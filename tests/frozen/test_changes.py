@@ -180,7 +180,7 @@ def test_the_cause_and_the_first_position_are_those_of_diff():
     llama = load("llama-3.1-8b")
     found = compare(take(llama), take({**llama, "rope_scaling": None}))
     (scaling,) = (one for one in found.changes if one.what == "scaling")
-    assert [one.text for one in found.diff.causes] == ["scaling dropped (llama3 x8 in A)"]
+    assert [one.text for one in found.diff.causes] == ["scaling dropped in B (llama3 x8 in A)"]
     assert scaling.first_position == found.diff.layer_types[0].first_position_off == 442
 
 

@@ -340,7 +340,7 @@ FAULTS = {
         " as ntk",
     ),
     "linear for yarn in a configuration": (draw_yarn, lambda m: m.change({"rope_type": "linear"}), " as linear"),
-    "another factor": (draw_scaled, lambda m: m.change({"factor": 3.0}), "another scaling"),
+    "another factor": (draw_scaled, lambda m: m.change({"factor": 3.0}), "another factor of"),
     "betas at their defaults": (
         draw_yarn,
         lambda m: m.change({"beta_fast": None, "beta_slow": None}),
@@ -415,7 +415,11 @@ FAULTS = {
         "one circle: row 700 is the first off that of row 0",
     ),
     "angles in float16": (draw_llama3, lambda m: round_angles(m, np.float16), "^Same frequencies; .*too few digits"),
-    "angles in bfloat16": (draw_plain, lambda m: round_angles(m, ml_dtypes.bfloat16), "^Different: .*too few digits"),
+    "angles in bfloat16": (
+        draw_plain,
+        lambda m: round_angles(m, ml_dtypes.bfloat16),
+        "^The angles of B .*too few digits: breaks",
+    ),
     "truncated cache": (draw_plain, lambda m: cache(m, rows=ROWS), "ends after 1,024 rows"),
     "truncated cache of a scaled model": (draw_yarn, lambda m: cache(m, rows=ROWS), "ends after 1,024 rows"),
     "attention scaling dropped": (

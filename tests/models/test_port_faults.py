@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from tests.models.fault_grid import CONFIGURATIONS, FREQUENCIES, KINDS, PHASES, judge, list_cases
 from tests.models.port_faults import FAULTS, ROWS, SHORT
 
 SEEDS = range(5)
@@ -39,3 +40,29 @@ def test_the_cause_of_a_fault_is_named(name, cli, tmp_path):
         first = text.splitlines()[0]
         assert not first.startswith("The same"), first
         assert re.search(named, text, re.IGNORECASE), text
+
+
+def test_many_kinds_are_planted_into_many_configurations():
+    planted = {(case.kind, case.configuration) for case in list_cases()}
+    assert {kind for kind, _ in planted} == set(KINDS)
+    assert (len(KINDS) >= 60, len(CONFIGURATIONS) >= 14, len(planted) >= 500) == (True, True, True)
+
+
+def assess(cases):
+    """Hold that nothing is called the same, and that what was planted is named first, of the side that has it."""
+    judged = [(str(case), *judge(case)) for case in cases]
+    assert judged
+    assert [one for one in judged if one[1] != "right"] == []
+
+
+@pytest.mark.few(5)
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_of_lists_and_of_configurations_the_cause_and_its_side_are_named(configuration):
+    forms = ("list", "two lists", "configuration")
+    assess(one for one in list_cases() if one.configuration == configuration and one.form in forms)
+
+
+@pytest.mark.few(8, keep=["positions in bfloat16", "reverse order", "attention scaling inverted"])
+@pytest.mark.parametrize("kind", [*FREQUENCIES, *PHASES])
+def test_of_caches_the_cause_and_its_side_are_named(kind):
+    assess(one for one in list_cases() if one.kind == kind and one.form.startswith(("cache", "phases")))

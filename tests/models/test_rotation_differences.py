@@ -365,7 +365,7 @@ def test_positions_in_too_few_digits_break():
     (found,) = diff.differences
     assert (found.what, found.first_position) == ("dtype", 257)
     merged = "positions of B were rounded to bfloat16, so that 256 and 257 are one"
-    assert told(diff)[1].startswith(f"Different: breaks from position 257 on ({merged}; phases of B are off by up to")
+    assert told(diff)[1].startswith(f"P{merged[1:]}: breaks from position 257 on (phases are off by up to")
 
 
 def test_a_difference_too_small_to_break():

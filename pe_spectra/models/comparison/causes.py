@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
-
 from pe_spectra.exact import F64
 from pe_spectra.models.comparison.divergence import EXACT, Cause, find_off
 from pe_spectra.models.comparison.start import Start
-from pe_spectra.models.comparison.ways import WAYS
+from pe_spectra.models.comparison.ways import OTHERS, WAYS, Way
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation
 
@@ -20,7 +18,7 @@ _MULTIPLIED = 4
 def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     """Name the first known way that makes the frequencies of one side from those of the other.
 
-    What is stated goes before what was computed as the side to start from.
+    What was computed is held against what is stated, and else B against A: ways that start from there go first.
 
     Parameters
     ----------
@@ -32,21 +30,41 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     """
     if a.frequencies is None or b.frequencies is None or not len(a.frequencies) or not len(b.frequencies):
         return None
-    sides = [("A", "B", a, b, _start(a, b.frequencies)), ("B", "A", b, a, _start(b, a.frequencies))]
-    sides.sort(key=lambda one: isinstance(one[2], Dump))
-    tried = list(itertools.product(WAYS, sides))
-    if isinstance(a, Dump) != isinstance(b, Dump):  # the fault is in what was computed
-        tried.sort(key=lambda one: isinstance(one[1][2], Dump))
-    for way, (here, there, start, target, known) in tried:
-        made = way.make(known)
-        if made is not None and _fits(made, start, target) and not _fits(made, start, start):
-            names = {"here": here, "there": there, "base": start.base, "label": label_scaling(start)}
-            return Cause(code=way.code, text=way.words.format(**names), layers=(layer,))
+    one_stated = isinstance(a, Dump) != isinstance(b, Dump)
+    is_first = not one_stated or isinstance(b, Dump)
+    starts = {"A": Start(a, b, is_reference=is_first), "B": Start(b, a, is_reference=not is_first)}
+    sides = sorted(starts, key=lambda letter: not starts[letter].is_reference)
+    for ways, letter in itertools.product((WAYS, OTHERS), sides):
+        start = starts[letter]
+        # of what is stated and what was computed the fault is in the latter
+        left = "never" if one_stated and not start.is_reference else "only"
+        found = next((way for way in ways if way.back != left and _explains(way, start)), None)
+        if found is not None:
+            return Cause(code=found.code, text=_write(found, letter, start), layers=(layer,))
     return None
 
 
-def _start(side: Rotation, others: F64) -> Start:
-    return Start(side, len(others), int(np.count_nonzero(others)))
+def _explains(way: Way, start: Start) -> bool:
+    made = way.make(start)
+    side = start.rotation
+    return made is not None and _fits(made, side, start.other) and not _fits(made, side, side)
+
+
+def _write(way: Way, here: str, start: Start) -> str:
+    """Say what a way has made, from the side with a letter."""
+    there = "B" if here == "A" else "A"
+    own, value = start.find(way.parameter), way.find(start)
+    each = ", ".join(f"{show(one)} in {letter}" for letter, one in sorted(((here, own), (there, value))))
+    return way.words.format(
+        here=here,
+        there=there,
+        base=start.rotation.base,
+        scaling=start.rotation.scaling,
+        label=label_scaling(start.rotation),
+        own=own,
+        value=value,
+        each=each,
+    )
 
 
 def label_scaling(rotation: Rotation) -> str | None:
@@ -59,6 +77,19 @@ def label_scaling(rotation: Rotation) -> str | None:
     if rotation.scaling is None or not isinstance(factor, int | float):
         return rotation.scaling
     return f"{rotation.scaling} x{factor:g}"
+
+
+def show(value: object) -> str:
+    """Write a value of a parameter.
+
+    >>> show(1e6), show((1.0, 2.0)), show(None)
+    ('1000000', '2 numbers', 'not set')
+    """
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple | list):
+        return f"{len(value)} numbers"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _fits(made: F64, start: Rotation, target: Rotation) -> bool:

@@ -20,6 +20,9 @@ BREAKS = math.pi / 8
 #: Relative error of numbers that are exact: a few roundings in float64.
 EXACT = 2.0**-50
 
+#: Code of the cause that layers have what others should have, whose words name both.
+OTHER_LAYERS = "other-layers"
+
 #: The parts of a rotation, in the order in which differences are listed.
 PARTS = (
     "base",

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
 from pe_spectra.models.comparison.divergence import (
+    OTHER_LAYERS,
     PARTS,
     Cause,
     Diff,
@@ -135,7 +136,7 @@ def _find_cause(sides: Sides, a: Sequence[Rotation], b: Sequence[Rotation]) -> C
             alike = [one.name for one in others if one.name.rpartition(".")[0] == part and not _differ(one, theirs)]
             if alike and not isinstance(theirs, Dump):
                 text = f"{sides.layer.name} layers of {there} have what {alike[0]} layers of {here} have"
-                return Cause(code="other-layers", text=text, layers=(sides.layer.name,))
+                return Cause(code=OTHER_LAYERS, text=text, layers=(sides.layer.name,))
     return sides.find_cause()
 
 
@@ -182,7 +183,7 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
         if abs(a.attention_scaling - b.attention_scaling) > allowed * abs(a.attention_scaling):
             ratio = b.attention_scaling / a.attention_scaling
             effect = f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
-            effect += _recognise_factor(a.attention_scaling, b.attention_scaling, allowed)
+            effect += _recognise_factor(sides, allowed)
             yield sides.make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
     if a.query_scale and b.query_scale and a.query_scale != b.query_scale:
         effect = "queries, and so scores, have another factor that goes by their position"
@@ -227,9 +228,13 @@ def _write_axes(axes: Sequence[int]) -> str:
     return f"{sizes}: {', '.join(map(str, axes[:_SHOWN_AXES]))}, .."
 
 
-def _recognise_factor(a: float, b: float, allowed: float) -> str:
+def _recognise_factor(sides: Sides, allowed: float) -> str:
     """Say that an attention scaling is left out, or there twice, as a clause; empty where neither."""
-    for letter, right, found in (("B", a, b), ("A", b, a)):
+    a, b = (side.attention_scaling or 1.0 for side in (sides.a, sides.b))
+    faulty = [("B", a, b), ("A", b, a)]
+    if [*sides.dumps] == ["A"]:  # the fault is in what was computed
+        faulty.reverse()
+    for letter, right, found in faulty:
         # a product of floats has no end at which Python raises an error, as a power has
         for other, words in ((1.0, "dropped"), (right * right, "there twice"), (1 / right, "inverted")):
             if abs(found - other) <= 2 * allowed * found:
@@ -286,16 +291,16 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
         return
     for letter, side in sides.dumps.items():
         if side.imprecise and side.strayed is None:
-            off = f"phases off by {side.phase_error or 0:.2g} rad"
-            shown = [off, "even phases"] if letter == "A" else ["even phases", off]
-            most = f"phases of {letter} are off by up to {side.phase_error or 0:.2g} rad"
-            effect = f"{most}, more than storing explains"
+            error = f"{side.phase_error or 0:.2g} rad"
+            shown = [f"phases off by {error}" if one == letter else "even phases" for one in "AB"]
+            effect = f"phases of {letter} are off by up to {error}, more than storing explains"
+            off = f"phases are off by up to {error}"
             if side.angles_rounded:
-                effect = f"{most}: its angles were computed in too few digits"
+                effect = f"the angles of {letter} were computed in too few digits: {off}"
             if side.position_dtype is not None:
                 first = 2 ** DTYPES[side.position_dtype].digits
                 merged = f"{first:,} and {first + 1:,} are one"
-                effect = f"positions of {letter} were rounded to {side.position_dtype}, so that {merged}; {most}"
+                effect = f"positions of {letter} were rounded to {side.position_dtype}, so that {merged}: {off}"
             yield sides.make("dtype", shown[0], shown[1], effect, side.first_row_off)
     stored = name_cosine_dtype(sides.a), name_cosine_dtype(sides.b)
     if stored[0] and stored[1] and stored[0] != stored[1]:

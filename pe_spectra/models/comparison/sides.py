@@ -13,8 +13,9 @@ import numpy as np
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.causes import find_cause, label_scaling
+from pe_spectra.models.comparison.causes import find_cause, label_scaling, show
 from pe_spectra.models.comparison.divergence import EXACT, Cause, Difference, LayerDiff, find_off
+from pe_spectra.models.comparison.start import BLENDS
 from pe_spectra.models.comparison.ways import ROUNDED, ROUNDED_CODE
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.models.dumps.identification import LADDERS
@@ -26,8 +27,6 @@ from pe_spectra.wording import count
 
 #: Relative differences from which on a factor is easier to read than a percentage.
 _MUCH = 2.0
-#: Scalings that keep the fastest pairs and divide the slowest.
-_BLENDS = ("yarn", "yarn-paper", "llama3")
 #: Bases that models are trained with: what an NTK scaling may have started from.
 _USUAL_BASES = (DEFAULT_BASE, 500_000.0, 1_000_000.0)
 #: Wavelengths below this are written with all their digits.
@@ -121,7 +120,7 @@ class Sides:
         stated = [one for one in self.list_frequency_differences() if one.what in ("base", "scaling")]
         if not stated:
             return None
-        parts = (f"another {one.what} ({_show(one.a)} in A, {_show(one.b)} in B)" for one in stated)
+        parts = (f"another {one.what} ({show(one.a)} in A, {show(one.b)} in B)" for one in stated)
         return Cause(code=f"other-{stated[0].what}", text=" and ".join(parts), layers=stated[0].layers)
 
     def list_remarks(self) -> Iterator[str]:
@@ -237,7 +236,7 @@ def _measure_apart(a: Rotation, b: Rotation) -> str:
     turned = np.isfinite(one) & np.isfinite(other)
     ratios = np.divide(one, other, out=np.ones_like(one), where=turned)
     largest, pair = max((abs(float(ratio) - 1), index) for index, ratio in enumerate(ratios))
-    which = "the blended pairs" if a.scaling in _BLENDS else "they"
+    which = "the blended pairs" if a.scaling in BLENDS else "they"
     return f", but {which} differ by up to {100 * largest:.3g} % (pair {pair})" if largest else ""
 
 
@@ -261,7 +260,7 @@ def _label_scalings(a: Rotation, b: Rotation) -> tuple[str | None, str | None]:
     keys = [key for key in {**options[0], **options[1]} if options[0].get(key) != options[1].get(key)]
     if label is None or label != label_scaling(b) or not keys:
         return label, label_scaling(b)
-    one, other = (", ".join(f"{key} {_show(side.get(key))}" for key in keys) for side in options)
+    one, other = (", ".join(f"{key} {show(side.get(key))}" for key in keys) for side in options)
     return f"{label} ({one})", f"{label} ({other})"
 
 
@@ -270,18 +269,12 @@ def _fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
     scaling = SCALINGS.get(rotation.scaling or "")
     found = dict(scaling.defaults) if scaling else {}
     found |= {key: value for key, value in rotation.options.items() if value is not None}
+    if rotation.scaling != "proportional":
+        found.pop("share", None)  # of a head: how many channels are turned is a part of its own
     spelled = {"yes": True, "no": False}
     return rotation.scaling, {
         key: spelled.get(value, value) if isinstance(value, str) else value for key, value in found.items()
     }
-
-
-def _show(value: object) -> str:
-    if value is None:
-        return "not set"
-    if isinstance(value, tuple | list):
-        return f"{len(value)} numbers"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _measure_slowest(rotation: Rotation) -> float | None:
@@ -305,7 +298,7 @@ def _describe_scaling(rotation: Rotation) -> str:
         return "all pairs are kept"
     if divided.all():
         return f"all pairs divided by {largest:.6g}"
-    if rotation.scaling in _BLENDS:
+    if rotation.scaling in BLENDS:
         blended = len(divisors) - int(kept.sum()) - int(divided.sum())
         return (
             f"{count(int(kept.sum()), 'pair')} kept, {blended} blended, {int(divided.sum())} divided by {largest:.6g}"

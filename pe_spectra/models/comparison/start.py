@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -13,20 +14,35 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import EXACT
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import TURN, Rotation
+from pe_spectra.numbers import find_shortest
 from pe_spectra.records import dataclass
 
 #: Errors of a side's frequencies that its formula may be off by.
 _ROUNDINGS = 2
+#: Logarithm of the largest base that is tried.
+LARGEST_LOG = 690.0
+#: Relative error of numbers that were computed in float64; what is smaller than any frequency.
+_NEAR, _LEAST = 1e-12, 1e-300
+#: Scalings that keep the fastest pairs and divide the slowest.
+BLENDS = ("yarn", "yarn-paper", "llama3")
 
 
 @dataclass(frozen=True)
 class Start:
-    """What is known of the side that a way starts from, and how many pairs the other side has."""
+    """What is known of the side that a way starts from, and the other one: how many pairs it has, and that turn."""
 
     rotation: Rotation
-    pairs: int
-    turned: int  #: how many pairs of the other side are not at rest
+    other: Rotation
+    is_reference: bool = True  #: whether the other is held against it, as a dump against what is stated, or B against A
+
+    @property
+    def pairs(self) -> int:
+        return 0 if self.other.frequencies is None else len(self.other.frequencies)
+
+    @property
+    def turned(self) -> int:
+        return 0 if self.other.frequencies is None else int(np.count_nonzero(self.other.frequencies))
 
     @property
     def frequencies(self) -> F64:
@@ -61,11 +77,20 @@ class Start:
         order[np.argsort(-self.frequencies, kind="stable")] = np.argsort(-plain, kind="stable")
         return order
 
-    @property
+    @cached_property
     def ladder(self) -> F64 | None:
         """The same without scaling, of as many pairs; None where it is not known."""
         found = self.vary(scaling="none") if self.is_scaled else self.frequencies
         return found if found is not None and len(found) == len(self.frequencies) else None
+
+    @cached_property
+    def kept(self) -> F64 | None:
+        """What scaling leaves of each frequency, as a share; None where nothing is scaled, or a pair is at rest."""
+        ladder = self.ladder
+        if not self.is_scaled or ladder is None or not ladder.all() or not self.frequencies.all():
+            return None
+        found: F64 = self.frequencies / ladder
+        return found
 
     def find(self, name: str) -> Any:
         """The value of a parameter, that of its scaling by default; None where it has none."""
@@ -83,6 +108,67 @@ class Start:
     def compute(self, **changes: Any) -> F64 | None:
         """Frequencies with other parameters as a ladder has them, which may be another number of pairs."""
         return _compute({**self.values, **changes}) if self.values else None
+
+    def keep_divisors(self, ladder: F64 | None) -> F64 | None:
+        """Another ladder whose pairs are divided by what those of this side are divided by."""
+        if ladder is None or not self.is_scaled:
+            return ladder
+        return None if self.kept is None or len(ladder) != len(self.kept) else ladder * self.kept
+
+    def scale_by_wavelength(self, frequencies: F64) -> F64 | None:
+        """Scale any frequencies as llama3 scales; None for other scalings."""
+        if self.values.get("scaling") != "llama3":
+            return None
+        factor, original = self.find("factor"), self.find("original")
+        low, high = self.find("low_freq_factor"), self.find("high_freq_factor")
+        if None in (factor, original, low, high) or high == low:
+            return None
+        turns = original * frequencies / TURN
+        smooth = np.clip((turns - low) / (high - low), 0.0, 1.0)
+        found: F64 = frequencies * (smooth + (1 - smooth) / factor)
+        return found
+
+    def spread(self, width: float, first: int = 0) -> F64 | None:
+        """A ladder whose exponents are 2 (i + first)/width, scaled as this side is."""
+        if not self.values or width <= 0:
+            return None
+        ladder = np.exp(-2.0 * math.log(self.values["base"]) * (np.arange(self.pairs) + first) / width)
+        by_wavelength = self.scale_by_wavelength(ladder)
+        return self.keep_divisors(ladder) if by_wavelength is None else by_wavelength
+
+    def solve_base(self) -> object:
+        """The base for which the slowest pair that turns is as on the other side, pairs divided alike."""
+        ladder, others = self.ladder, self.other.frequencies
+        if not self.values or ladder is None or others is None or len(others) != len(ladder):
+            return None
+        slowness = np.where(
+            (ladder > 0) & (self.frequencies > 0) & (others > 0), -np.log(np.maximum(ladder, _LEAST)), 0
+        )
+        pair = int(np.argmax(slowness))
+        if slowness[pair] <= 0:
+            return None
+        log = math.log(self.values["base"])
+        found = log * (1 - math.log(others[pair] / self.frequencies[pair]) / slowness[pair])
+        return _shorten(found, self._bound_other() * log / slowness[pair]) if 0 < found < LARGEST_LOG else None
+
+    def solve_factor(self) -> object:
+        """The factor for which the pair that is divided most is as on the other side."""
+        factor, others = self.find("factor"), self.other.frequencies
+        if not factor or self.kept is None or others is None or len(others) != len(self.kept):
+            return None
+        pair = int(np.argmin(self.kept))
+        if not others[pair] or abs(self.kept[pair] * factor - 1) > _NEAR:
+            return None
+        return _shorten(math.log(factor * self.frequencies[pair] / others[pair]), self._bound_other())
+
+    def _bound_other(self) -> float:
+        """Largest error of a logarithm of a frequency of the other side."""
+        return 2 * max(self.other.error_bound, _NEAR)
+
+
+def _shorten(log: float, error: float) -> float:
+    """The shortest decimal number whose logarithm is as near."""
+    return find_shortest(math.exp(log - error), math.exp(log + error))
 
 
 def _compute(values: Mapping[str, Any]) -> F64 | None:

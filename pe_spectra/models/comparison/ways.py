@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.start import Start
+from pe_spectra.models.comparison.start import BLENDS, LARGEST_LOG, Start
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.precision.dtypes import STORED_TYPES, round_to
 
@@ -22,8 +22,6 @@ from pe_spectra.precision.dtypes import STORED_TYPES, round_to
 _ROUNDED = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 #: What a ladder that begins at 1 then begins with, and what it is in.
 _UNITS = ((180 / math.pi, "degrees"), (2 * math.pi, "2 pi times radians"), (0.5 / math.pi, "turns"))
-#: Logarithm of the largest base that is tried.
-_LARGEST_LOG = 690.0
 #: A way that is known of dumps whose frequencies agree else, too: its code, and its words with the side and the type.
 ROUNDED_CODE, ROUNDED = "frequencies-rounded", "the frequencies of {there} were rounded to {dtype}"
 _BETAS, _ENDS = ("beta_fast", "beta_slow"), ("low_freq_factor", "high_freq_factor")
@@ -33,68 +31,69 @@ class Way(NamedTuple):
     """A way to get one side's frequencies from the other's.
 
     make gives None where it has no meaning. In words, {here} is the side that it starts from and {there} the other;
-    {base} and {label} are the base and the scaling of the former.
+    {base} and {label} are the base and the scaling of the former. Of a way that sets a parameter, {own} is its value
+    there, {value} what `find` gives, and {each} both, by the letters of the sides.
     """
 
     code: str
     words: str
     make: Callable[[Start], F64 | None]
+    #: Whether it may also, or may only, begin with a dump and end with what is stated: a fault is in what was computed.
+    back: Literal["never", "also", "only"] = "never"
+    parameter: str = ""
+    find: Callable[[Start], object] = lambda _: None
 
 
 def _scale_twice(start: Start) -> F64 | None:
     """Scale what was scaled once more, pair by pair."""
-    ladder = start.ladder
-    if not start.is_scaled or ladder is None or not ladder.all():
-        return None
-    found: F64 = start.frequencies * (start.frequencies / ladder)
-    return found
+    return None if start.kept is None else start.frequencies * start.kept
 
 
 def _scale_again(start: Start) -> F64 | None:
     """Scale by llama3 once more, which looks at the wavelengths that the first time has made."""
-    if start.values.get("scaling") != "llama3":
-        return None
-    factor, original = start.find("factor"), start.find("original")
-    low, high = (start.find(name) for name in _ENDS)
-    if None in (factor, original, low, high) or high == low:
-        return None
-    turns = original * start.frequencies / (2 * math.pi)
-    smooth = np.clip((turns - low) / (high - low), 0.0, 1.0)
-    found: F64 = start.frequencies * (smooth + (1 - smooth) / factor)
-    return found
+    return start.scale_by_wavelength(start.frequencies)
 
 
 def _multiply(start: Start) -> F64 | None:
     """Multiply by what the scaling divides by."""
-    ladder = start.ladder
-    if not start.is_scaled or ladder is None or not start.frequencies.all():
+    return None if start.kept is None or start.ladder is None else start.ladder / start.kept
+
+
+def _reverse_ramp(start: Start) -> F64 | None:
+    """Divide the pairs that a scaling keeps, and keep those that it divides."""
+    if start.kept is None or start.ladder is None or start.values["scaling"] not in BLENDS:
         return None
-    found: F64 = ladder * (ladder / start.frequencies)
+    found: F64 = start.ladder * (start.kept.min() + 1 - start.kept)
     return found
 
 
-def _rebase(power: float) -> Callable[[Start], F64 | None]:
+def _set_base(choose: Callable[[Start], object], *, kept: bool = False) -> Callable[[Start], F64 | None]:
+    """Another base, for the scaling too, or with pairs divided by what they are divided by."""
+
     def make(start: Start) -> F64 | None:
-        return (
-            start.vary(base=math.exp(min(power * math.log(start.values["base"]), _LARGEST_LOG)))
-            if start.values
-            else None
-        )
+        base = choose(start)
+        if base is None or (kept and start.kept is None):
+            return None
+        return start.keep_divisors(start.vary(base=base, scaling="none")) if kept else start.vary(base=base)
 
     return make
 
 
-def _spread(start: Start, width: float, first: int = 0) -> F64 | None:
-    """A ladder without scaling whose exponents are 2 (i + first)/width; None where the side is scaled."""
-    if not start.values or start.is_scaled or width <= 0:
-        return None
-    found: F64 = np.exp(-2.0 * math.log(start.values["base"]) * (np.arange(start.pairs) + first) / width)
-    return found
+def _raise_base(power: float) -> Callable[[Start], object]:
+    def choose(start: Start) -> object:
+        return math.exp(min(power * math.log(start.values["base"]), LARGEST_LOG)) if start.values else None
+
+    return choose
+
+
+def _choose_default(start: Start) -> object:
+    """The default base: of a side that is held against this one, or that states no base."""
+    return DEFAULT_BASE if start.is_reference or start.other.base_key == "" else None
 
 
 def _over_head(start: Start) -> F64 | None:
     head = start.rotation.head_dim
-    return None if head is None or head == start.rotation.rotary_dim else _spread(start, head)
+    return None if head is None or head == start.rotation.rotary_dim else start.spread(head)
 
 
 def _over_turned(start: Start) -> F64 | None:
@@ -122,10 +121,16 @@ def _reset(start: Start, *names: str) -> F64 | None:
     return start.vary(**changed) if changed else None
 
 
-def _lengthen(start: Start) -> F64 | None:
+def _lengthen(start: Start) -> object:
     """The length after scaling in place of the one before."""
     factor, original = start.find("factor"), start.find("original")
-    return start.vary(original=round(factor * original)) if factor and original else None
+    return round(factor * original) if factor and original else None
+
+
+def _shorten(start: Start) -> object:
+    """The original length over the factor, as where it is the length after scaling."""
+    factor, original = start.find("factor"), start.find("original")
+    return round(original / factor) if factor and original else None
 
 
 def _truncate(start: Start, is_whole: bool) -> F64 | None:
@@ -195,49 +200,66 @@ def _rescale(factor: float) -> Callable[[Start], F64 | None]:
 
 #: Every known way, in the order in which they are tried.
 WAYS: tuple[Way, ...] = (
+    *(Way("unit", f"{{there}} is in {unit}", _rescale(factor)) for factor, unit in _UNITS),
+    Way("scaling-dropped", "scaling dropped in {there} ({label} in {here})", lambda one: one.vary(scaling="none")),
+    Way(
+        "scaling-added",
+        "{here} scales ({label}), and {there} does not",
+        lambda one: one.vary(scaling="none"),
+        back="only",
+    ),
     *(
         Way(
-            "unit",
-            f"{{there}} is in {unit}",
-            _rescale(factor),
+            "default-base",
+            "{there} has the default base 10000 ({base:.10g} in {here})",
+            _set_base(_choose_default, kept=kept),
+            back="also",
         )
-        for factor, unit in _UNITS
-    ),
-    Way("scaling-dropped", "scaling dropped ({label} in {here})", lambda one: one.vary(scaling="none")),
-    Way(
-        "default-base",
-        "{there} has the default base 10000 ({base:.10g} in {here})",
-        lambda one: one.vary(base=DEFAULT_BASE),
+        for kept in (False, True)
     ),
     Way(
         "scaling-and-base-dropped",
         "{there} has the default base 10000 and no scaling (base {base:.10g}, {label} in {here})",
-        lambda one: one.vary(base=DEFAULT_BASE, scaling="none") if one.is_scaled else None,
+        lambda one: one.vary(base=_choose_default(one), scaling="none") if one.is_scaled else None,
+        back="also",
     ),
     *(Way(ROUNDED_CODE, ROUNDED.format(there="{there}", dtype=name), _round(name)) for name in _ROUNDED),
-    Way("scaling-twice", "scaling applied twice ({label} in {here})", _scale_twice),
-    Way("scaling-twice", "scaling applied twice ({label} in {here})", _scale_again),
+    *(
+        Way("scaling-twice", "scaling applied twice in {there} ({label} in {here})", make)
+        for make in (_scale_twice, _scale_again)
+    ),
     Way("scaling-inverted", "{there} multiplies where {here} divides ({label})", _multiply),
+    Way("ramp-reversed", "{there} divides the pairs that {here} keeps, and keeps the others ({label})", _reverse_ramp),
     Way(
         "other-list",
         "{there} takes the list of {label} for lengths on the other side of the original",
         _take_other_list,
     ),
     Way("share-dropped", "{there} turns the whole head, {here} a share of it", _share(0)),
-    Way("share-twice", "the share that is turned is taken twice", _share(2)),
+    Way("share-twice", "the share that is turned is taken twice in {there}", _share(2)),
     Way("exponent", "the exponents of {there} are over the width of the head, not over what is turned", _over_head),
-    Way("exponent", "the exponents of {there} are half of those of {here}: i/D for 2i/D", _rebase(0.5)),
-    Way("exponent", "the exponents of {there} are twice those of {here}: 4i/D for 2i/D", _rebase(2)),
+    *(
+        Way(
+            "exponent",
+            f"the exponents of {{there}} are {words}",
+            _set_base(_raise_base(power), kept=kept),
+        )
+        for power, words in (
+            (0.5, "half of those of {here}: i/D for 2i/D"),
+            (2, "twice those of {here}: 4i/D for 2i/D"),
+        )
+        for kept in (False, True)
+    ),
     Way("exponent", "the exponents of {there} are over the channels that are turned, not over the head", _over_turned),
     Way(
         "exponent",
         "the ladder of {there} ends at 1/base, one pair earlier than in {here}",
-        lambda one: _spread(one, 2 * (one.pairs - 1)),
+        lambda one: one.spread(2 * (one.pairs - 1)),
     ),
     Way(
         "exponent",
         "the ladder of {there} begins with the second pair of {here}",
-        lambda one: _spread(one, 2 * one.pairs, first=1),
+        lambda one: one.spread(2 * one.pairs, first=1),
     ),
     Way("at-rest", "the slowest pairs of {there} are at rest", _rest),
     Way("reversed", "the pairs stand in reverse order", lambda one: one.frequencies[::-1]),
@@ -249,9 +271,22 @@ WAYS: tuple[Way, ...] = (
         )
         for name in ("linear", "ntk", "dynamic", "yarn", "yarn-paper", "llama3")
     ),
-    Way("ends-swapped", "beta_fast and beta_slow are swapped", lambda one: _swap(one, _BETAS)),
-    Way("ends-swapped", "low_freq_factor and high_freq_factor are swapped", lambda one: _swap(one, _ENDS)),
-    Way("original-length", "the original length of {there} is the length after scaling", _lengthen),
+    Way("ends-swapped", "beta_fast and beta_slow are swapped in {there}", lambda one: _swap(one, _BETAS)),
+    Way("ends-swapped", "low_freq_factor and high_freq_factor are swapped in {there}", lambda one: _swap(one, _ENDS)),
+    Way(
+        "original-length",
+        "the original length of {there} is {value:,}, the length after scaling ({own:,} in {here})",
+        lambda one: one.vary(original=_lengthen(one)),
+        parameter="original",
+        find=_lengthen,
+    ),
+    Way(
+        "original-length",
+        "the original length of {there} is {value:,}, that of {here} over the factor ({own:,} in {here})",
+        lambda one: one.vary(original=_shorten(one)),
+        parameter="original",
+        find=_shorten,
+    ),
     Way(
         "truncation",
         "{here} rounds the ends of the ramp of yarn to whole pairs, and {there} does not",
@@ -268,9 +303,30 @@ WAYS: tuple[Way, ...] = (
         "{there} has low_freq_factor and high_freq_factor at their defaults",
         lambda one: _reset(one, *_ENDS),
     ),
+    Way("pairs-lost", "the slowest pairs are lost in {there}", _hold),
+    Way("pairs-lost", "the fastest pair is lost in {there}", _leave_first),
+)
+#: What is said where no way is known: in which one number the sides differ.
+OTHERS: tuple[Way, ...] = (
     Way("other-width", "{there} has the ladder of another width", _widen),
-    Way("pairs-lost", "the slowest pairs are lost", _hold),
-    Way("pairs-lost", "the fastest pair is lost", _leave_first),
+    *(
+        Way(
+            "other-base",
+            "another base ({each})",
+            _set_base(Start.solve_base, kept=kept),
+            "never",
+            "base",
+            Start.solve_base,
+        )
+        for kept in (False, True)
+    ),
+    Way(
+        "other-scaling",
+        "another factor of {scaling} ({each})",
+        lambda one: one.vary(factor=one.solve_factor()),
+        parameter="factor",
+        find=Start.solve_factor,
+    ),
 )
 #: Every code, in their order.
-CAUSES = tuple(dict.fromkeys(way.code for way in WAYS))
+CAUSES = tuple(dict.fromkeys(way.code for way in (*WAYS, *OTHERS)))

@@ -8,7 +8,7 @@ import pytest
 
 import pe_spectra
 from pe_spectra.errors import FileError, InputError
-from tests.capturing.fakes import Model, Rotary, make_ladder
+from tests.capturing.fakes import Embedding, Model, Rotary, Tensor, make_ladder
 from tests.places import MODELS
 
 
@@ -54,12 +54,33 @@ def test_a_model_is_taken_by_what_its_modules_give(tmp_path):
     assert any(text.endswith(": base changed") for text in answer.failed)
 
 
-def test_roundings_of_another_machine_are_no_change_of_what_a_call_gives(tmp_path):
+class Elsewhere(Rotary):
+    """The module on another machine: some of its cosines and sines are the float beside."""
+
+    def forward(self, x, position_ids):
+        cosines, sines = (one.values for one in super().forward(x, position_ids))
+        steps = np.tile(np.random.default_rng(3).integers(-1, 2, (*cosines.shape[:-1], cosines.shape[-1] // 2)), 2)
+        return tuple(Tensor(one + np.spacing(np.abs(one)) * steps.astype(one.dtype)) for one in (cosines, sines))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.1386])
+def test_roundings_of_another_machine_are_no_change_of_what_a_module_gives(tmp_path, scale):
+    place = pe_spectra.freeze(Model(rotary_emb=Rotary(scale=scale)), tmp_path / "ref.json")
+    assert pe_spectra.check(Model(rotary_emb=Elsewhere(scale=scale)), place).failed == []
+    answer = pe_spectra.check(Model(rotary_emb=Elsewhere(scale=scale * 1.001)), place)
+    assert answer.failed == ["Model: attention_scaling changed"]
+    reversed_one = pe_spectra.check(lambda s: (turn(s)[0], -turn(s)[1]), pe_spectra.freeze(turn, tmp_path / "b.json"))
+    assert reversed_one.failed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_roundings_of_another_machine_are_no_change_of_what_a_function_gives(tmp_path, seed):
     """Cosines and sines that differ by a last bit, which digests of them would not bear."""
     place = pe_spectra.freeze(turn, tmp_path / "ref.json")
 
     def turn_elsewhere(positions):
-        return [one + 2.0**-53 * (one > 0.5) for one in turn(positions)]
+        draw = np.random.default_rng(seed)
+        return [one + np.spacing(np.abs(one)) * draw.integers(-1, 2, one.shape) for one in turn(positions)]
 
     assert pe_spectra.check(turn_elsewhere, place).failed == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pe_spectra._version import __version__
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.naming import find_encoding_named
+from pe_spectra.wording import join
 
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None = None) -> Path:
     """Write down what a subject gives, for :func:`check`; return the path.
 
-    Where the file is there, the entry of this subject is written anew, and what it accepts is kept.
+    Where the file is there, the entry of this subject's name is written anew; other entries, and what it accepts, are
+    kept.
 
     Parameters
     ----------
@@ -34,26 +36,81 @@ def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None =
 
     Raises
     ------
-    InputError : a subject of another kind, or another ending. FileError : a file that cannot be read or written.
+    InputError : a subject of another kind, another ending, a code that is not known, or no reason. FileError : a file
+        that cannot be read or written.
 
     >>> with TemporaryDirectory() as folder:
     ...     check("dft:d=8", freeze("dft:d=8", Path(folder) / "dft.json")).verdict.text
     'As frozen: dft:d=8.'
     """
+    place, accepted = Path(path), read_accepted(accept)
+    if place.suffix != ".json":
+        raise InputError("what is frozen is written as .json", str(path), "a path that ends with .json")
+    put_entry(place, name_subject(subject), take_subject(subject), accepted)
+    return place
+
+
+def put_entry(
+    place: Path, name: str, entry: Entry, accepted: Mapping[str, str], instead_of: Collection[str] = ()
+) -> None:
+    """Put an entry into a frozen file, beside those that are there; processes that do so wait for one another.
+
+    Parameters
+    ----------
+    name : of the entry. instead_of : names of entries that are taken out.
+
+    Raises
+    ------
+    FileError : a file that cannot be read or written.
+
+    >>> from pe_spectra.frozen.entries import Entry
+    >>> from pe_spectra.frozen.frozen_file import read_frozen
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("a", "b"):
+    ...         put_entry(Path(folder) / "ref.json", name, Entry(), {})
+    ...     sorted(read_frozen(Path(folder) / "ref.json", "").entries)
+    ['a', 'b']
+    """
+    from pe_spectra.files.turns import take_turns
     from pe_spectra.files.writer import write_files
     from pe_spectra.frozen.entries import write_entry
     from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen, write_frozen
 
-    place = Path(path)
-    if place.suffix != ".json":
-        raise InputError("what is frozen is written as .json", str(path), "a path that ends with .json")
-    frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
-    name = _name(subject, frozen)
-    entries = {**frozen.entries, name: write_entry(_take(subject, None))}
-    accepted = {**frozen.accepted, **(accept or {})}
-    text = write_frozen(FrozenFile(entries=entries, accepted=accepted))
-    write_files({place: text.encode("utf-8", "backslashreplace")})
-    return place
+    with take_turns(place):
+        frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
+        others = {one: held for one, held in frozen.entries.items() if one not in {name, *instead_of}}
+        whole = FrozenFile(
+            entries={**others, name: write_entry(entry)},
+            accepted={**frozen.accepted, **accepted},
+            # of what another version froze, this one did not find what it found
+            version=frozen.version if others else __version__,
+        )
+        write_files({place: write_frozen(whole).encode("utf-8", "backslashreplace")})
+
+
+def read_accepted(accept: Mapping[str, str] | None, label: str = "accept") -> dict[str, str]:
+    """Read which findings are accepted, and why.
+
+    Raises
+    ------
+    InputError : a code that is not known, or a reason that says nothing.
+
+    >>> read_accepted({"aliasing": "short  texts"})
+    {'aliasing': 'short texts'}
+    """
+    if not accept:
+        return {}
+    from pe_spectra.capturing.faults import KINDS as OF_MODULES
+    from pe_spectra.inspection import KINDS as OF_TABLES
+    from pe_spectra.models.checks import KINDS
+    from pe_spectra.numbers import Choice
+
+    known = Choice(members=tuple(dict.fromkeys((*KINDS, *OF_TABLES, *OF_MODULES))))
+    said: Mapping[str, object] = accept
+    for code, reason in said.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise InputError(f"{label}: {code} is without a reason", str(reason), "a text that says why is accepted")
+    return {known.check(code, label): " ".join(reason.split()) for code, reason in accept.items()}
 
 
 def check(
@@ -70,8 +127,8 @@ def check(
 
     Raises
     ------
-    InputError : a subject of another kind, or a tolerance that is none. FileError : a file that cannot be read, is no
-        frozen one, or has no entry for the subject.
+    InputError : a subject of another kind, a tolerance that is none, a code that is not known, or no reason.
+    FileError : a file that cannot be read, is no frozen one, or has no entry for the subject.
 
     >>> with TemporaryDirectory() as folder:
     ...     check("dft:d=16", freeze("dft:d=8", Path(folder) / "dft.json")).failed[0]
@@ -83,18 +140,20 @@ def check(
     from pe_spectra.models.comparison.divergence import EXACT
 
     allowed = EXACT if tolerance is None else tolerance
-    if not 0 <= allowed < 1:
-        raise InputError("tolerance is out of range", str(tolerance), "from 0 to below 1")
-    place = Path(against)
+    given: object = allowed
+    if isinstance(given, bool) or not isinstance(given, float | int) or not 0 <= given < 1:
+        raise InputError("tolerance is out of range", str(tolerance), "a number from 0 to below 1 is accepted")
+    place, accepted = Path(against), read_accepted(accept)
     frozen = read_frozen(place, "against")
-    frozen = replace(frozen, accepted={**frozen.accepted, **(accept or {})})
-    name = _name(subject, frozen)
+    frozen = replace(frozen, accepted={**frozen.accepted, **accepted})
+    # of one entry against one the names do not matter
+    name = next(iter(frozen.entries)) if len(frozen.entries) == 1 else name_subject(subject)
     if name not in frozen.entries:
-        raise FileError(place, f"has no entry {name}; it has {', '.join(sorted(frozen.entries))}")
+        raise FileError(place, f"has no entry {name}; it has {join(sorted(frozen.entries), 6)}")
     frozen = replace(frozen, entries={name: frozen.entries[name]})
     # what another version found may not be what this one finds
     known = frozen.entries[name] if frozen.version == __version__ else None
-    document = write_entry(_take(subject, known))
+    document = write_entry(take_subject(subject, known))
     rows = [replace(row, file=name) for row in compare_all({name: document}, frozen, place, allowed)]
     return answer_check(rows, frozen, against=str(against), tolerance=allowed)
 
@@ -160,22 +219,30 @@ def compare_all(documents: Mapping[str, Any], frozen: FrozenFile, place: Path, t
             except InputError as error:
                 raise FileError(place, str(error)) from error
             now = read_entry(documents[name], name)
-            found = compare_entries(before, now, frozen.entries[name], tolerance)
+            # only another version may not have known a key: what a file of this one lacks, somebody took away
+            document = None if frozen.version == __version__ else frozen.entries[name]
+            found = compare_entries(before, now, document, tolerance)
             rows.append(describe_entry(name, found, frozen.accepted))
     return rows
 
 
-def _name(subject: Any, frozen: FrozenFile) -> str:
-    """The name of a subject's entry: that of the only one there is, its text, or that of its function or class."""
-    if len(frozen.entries) == 1:
-        return next(iter(frozen.entries))
+def name_subject(subject: Any) -> str:
+    """Return the name of a subject's entry: its text, or that of its function or class.
+
+    >>> name_subject("dft:d=8"), name_subject(len), name_subject([1.0])
+    ('dft:d=8', 'len', 'list')
+    """
     if isinstance(subject, str | os.PathLike):
         return os.fspath(subject)
     return str(getattr(subject, "__name__", type(subject).__name__))
 
 
-def _take(subject: Any, known: Any) -> Entry:
-    """Take what is frozen of a subject of any kind."""
+def take_subject(subject: Any, known: Any = None) -> Entry:
+    """Take what is frozen of a subject of any kind.
+
+    >>> take_subject("dft:d=8").encoding["parameters"]
+    {'d': 8}
+    """
     if isinstance(subject, str | os.PathLike):
         return take_named(os.fspath(subject), "subject", known)
     from pe_spectra.encodings import Encoding

@@ -55,9 +55,9 @@ def check(
     update: bool,
 ) -> Outcome:
     """Exit 1 where anything changed, an entry is missing, or a finding is new whose code was not accepted;
-    what is added, and a finding that is gone, is told. Numbers are equal within a few roundings of
-    float64, which machines may do otherwise; --tolerance 0 takes none. Of one entry against one the
-    names do not matter.
+    what is added, and a finding that is gone, is told. Numbers that differ by a few roundings of
+    float64, which machines may do otherwise, count as equal; with --tolerance 0 every bit counts. Of one
+    entry against one the names do not matter.
     """
     named = _name_items(items)
     if not against:
@@ -129,12 +129,9 @@ def _read_accepted(accept: Sequence[str] | None, reason: str | None) -> dict[str
     if not accept or reason is None or not reason.strip():
         lacking = "--accept" if not accept else "--reason"
         raise InputError(f"{lacking} is missing", accepted="--accept CODE --reason TEXT")
-    from pe_spectra.inspection import KINDS as OF_TABLES
-    from pe_spectra.models.checks import KINDS
-    from pe_spectra.numbers import Choice
+    from pe_spectra.checking import read_accepted
 
-    known = Choice(members=tuple(dict.fromkeys((*KINDS, *OF_TABLES))))
-    return {known.parse(code, "--accept"): " ".join(reason.split()) for code in accept}
+    return read_accepted(dict.fromkeys(accept, reason), "--accept")
 
 
 # --------------------------------------------------------------------- what is there

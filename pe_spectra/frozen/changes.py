@@ -149,9 +149,9 @@ def _list_read(frozen: Entry, now: Entry, tolerance: float) -> tuple[set[str], s
             continue
         if a.kind == "call":
             called.add(name)
-        elif a.kind == "frequencies" and not np.array_equal(a.frequencies, b.frequencies):
-            if are_equal(a.frequencies, b.frequencies, tolerance):
-                equal.add(name)
+        differ = not np.array_equal(a.frequencies, b.frequencies)
+        if a.kind == "frequencies" and differ and are_equal(a.frequencies, b.frequencies, tolerance):
+            equal.add(name)
     return called, equal
 
 

@@ -1,6 +1,8 @@
 """freeze and check from Python: subjects of every kind pass as they were frozen, and what changed is named."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 import pe_spectra
 from pe_spectra.errors import FileError, InputError
-from tests.capturing.fakes import Embedding, Model, Rotary, Tensor, make_ladder
+from tests.capturing.fakes import Model, Rotary, Tensor, make_ladder
 from tests.places import MODELS
 
 
@@ -116,7 +118,7 @@ def test_an_entry_is_written_anew_and_reasons_are_kept(tmp_path):
 def test_of_several_entries_the_one_of_the_name_is_taken(cli, empty_folder):
     assert cli("freeze dft:d=8 dft:d=16 --output ref.json").code == 0
     assert pe_spectra.check("dft:d=16", "ref.json").failed == []
-    with pytest.raises(FileError, match=r"ref.json: has no entry dft:d=32; it has dft:d=16, dft:d=8"):
+    with pytest.raises(FileError, match=r"ref.json: has no entry dft:d=32; it has dft:d=16 and dft:d=8"):
         pe_spectra.check("dft:d=32", "ref.json")
     pe_spectra.freeze("dft:d=32", "ref.json")
     assert sorted(json.loads(Path("ref.json").read_text(encoding="utf-8"))["entries"]) == [
@@ -126,7 +128,69 @@ def test_of_several_entries_the_one_of_the_name_is_taken(cli, empty_folder):
     ]
 
 
-@pytest.mark.parametrize("tolerance", [-1e-9, 1.0, float("nan")])
+def test_a_second_subject_has_an_entry_beside_the_first(tmp_path):
+    """Of one name and not of the other: neither is lost, whichever is frozen first."""
+    place = tmp_path / "ref.json"
+    for subject in ("dft:d=8", "dft:d=16", turn):
+        pe_spectra.freeze(subject, place)
+    assert sorted(json.loads(place.read_text(encoding="utf-8"))["entries"]) == ["dft:d=16", "dft:d=8", "turn"]
+    for subject in ("dft:d=8", "dft:d=16", turn):
+        assert pe_spectra.check(subject, place).failed == []
+
+
+def test_an_older_version_stays_as_long_as_entries_of_it_do(tmp_path, monkeypatch):
+    """What an older program found is not taken for what this one finds, and one entry of its own makes no file new."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_bytes(LLAMA.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        pe_spectra.freeze(f"{name}/config.json", "ref.json")
+    document = json.loads(Path("ref.json").read_text(encoding="utf-8"))
+    document["version"] = "0.0.1"
+    planted = {"level": "warning", "code": "aliasing", "layers": None, "message": "It said so."}
+    document["entries"]["b/config.json"]["findings"] = [planted]
+    Path("ref.json").write_text(json.dumps(document), encoding="utf-8")
+    pe_spectra.freeze("a/config.json", "ref.json")
+    assert json.loads(Path("ref.json").read_text(encoding="utf-8"))["version"] == "0.0.1"
+    assert any("finding aliasing is gone" in note for note in pe_spectra.check("b/config.json", "ref.json").notes)
+    pe_spectra.freeze("b/config.json", "only.json")
+    written = json.loads(Path("only.json").read_text(encoding="utf-8"))
+    Path("only.json").write_text(json.dumps(written | {"version": "0.0.1"}), encoding="utf-8")
+    pe_spectra.freeze("b/config.json", "only.json")
+    assert json.loads(Path("only.json").read_text(encoding="utf-8"))["version"] == pe_spectra.__version__
+
+
+def test_a_key_that_somebody_took_away_is_a_change(tmp_path):
+    """Only another version may not have known it."""
+    place = pe_spectra.freeze(LLAMA, tmp_path / "ref.json")
+    document = json.loads(place.read_text(encoding="utf-8"))
+    del document["entries"][str(LLAMA)]["layers"]["all"]["trained_length"]
+    for version, failed in ((document["version"], True), ("0.0.1", False)):
+        place.write_text(json.dumps(document | {"version": version}), encoding="utf-8")
+        assert bool(pe_spectra.check(LLAMA, place).failed) is failed
+
+
+@pytest.mark.parametrize("accept", [{"aliasing": ""}, {"aliasing": 3}, {"aliassing": "known"}])
+def test_what_is_accepted_is_known_and_has_a_reason(accept, tmp_path):
+    with pytest.raises(InputError, match=r"^accept"):
+        pe_spectra.freeze("dft:d=8", tmp_path / "ref.json", accept=accept)
+    assert not (tmp_path / "ref.json").exists()
+    place = pe_spectra.freeze("dft:d=8", tmp_path / "ref.json", accept={"taken-by-its-buffers": "it is so"})
+    with pytest.raises(InputError, match=r"^accept"):
+        pe_spectra.check("dft:d=8", place, accept=accept)
+
+
+def test_processes_that_freeze_into_one_file_lose_no_entry(tmp_path):
+    program = "import sys, pe_spectra; [pe_spectra.freeze(f'dft:d={d}', 'ref.json') for d in map(int, sys.argv[1:])]"
+    lists = [[str(d) for d in range(8 + k, 48, 4)] for k in range(4)]
+    running = [subprocess.Popen([sys.executable, "-c", program, *one], cwd=tmp_path) for one in lists]
+    assert [one.wait() for one in running] == [0] * 4
+    entries = json.loads((tmp_path / "ref.json").read_text(encoding="utf-8"))["entries"]
+    assert sorted(entries) == sorted(f"dft:d={d}" for one in lists for d in one)
+
+
+@pytest.mark.parametrize("tolerance", [-1e-9, 1.0, float("nan"), "1e-3", True])
 def test_a_tolerance_is_a_share(tolerance, tmp_path):
     place = pe_spectra.freeze("dft:d=8", tmp_path / "ref.json")
     with pytest.raises(InputError, match="tolerance is out of range"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,49 +43,78 @@ def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None =
     ...     check("dft:d=8", freeze("dft:d=8", Path(folder) / "dft.json")).verdict.text
     'As frozen: dft:d=8.'
     """
+    from pe_spectra.files.turns import take_turns
+
     place, accepted = Path(path), read_accepted(accept)
     if place.suffix != ".json":
         raise InputError("what is frozen is written as .json", str(path), "a path that ends with .json")
-    put_entry(place, name_subject(subject), take_subject(subject), accepted)
+    entry = take_subject(subject)
+    with take_turns(place):
+        _put(place, name_subject(subject), entry, accepted)
     return place
 
 
-def put_entry(
-    place: Path, name: str, entry: Entry, accepted: Mapping[str, str], instead_of: Collection[str] = ()
+def renew(
+    subject: Any,
+    path: str | Path,
+    *,
+    since: float,
+    tolerance: float | None = None,
+    accept: Mapping[str, str] | None = None,
 ) -> None:
-    """Put an entry into a frozen file, beside those that are there; processes that do so wait for one another.
+    """Freeze a subject where it is not as it was frozen, or where something is told of it.
+
+    The only entry of a file is written anew whatever its name, as :func:`check` takes it, but not in a file that was
+    written or found good since then: that entry is of another subject, which keeps it.
 
     Parameters
     ----------
-    name : of the entry. instead_of : names of entries that are taken out.
+    subject, path, tolerance, accept : as for :func:`check`. since : seconds, as time.time gives them.
 
     Raises
     ------
-    FileError : a file that cannot be read or written.
+    InputError, FileError : as for :func:`check` and :func:`freeze`.
 
-    >>> from pe_spectra.frozen.entries import Entry
-    >>> from pe_spectra.frozen.frozen_file import read_frozen
     >>> with TemporaryDirectory() as folder:
-    ...     for name in ("a", "b"):
-    ...         put_entry(Path(folder) / "ref.json", name, Entry(), {})
-    ...     sorted(read_frozen(Path(folder) / "ref.json", "").entries)
-    ['a', 'b']
+    ...     path = Path(folder) / "ref.json"
+    ...     renew("dft:d=8", path, since=0.0)
+    ...     check("dft:d=8", path).failed
+    []
     """
     from pe_spectra.files.turns import take_turns
+    from pe_spectra.frozen.frozen_file import read_frozen
+
+    place, accepted, name = Path(path), read_accepted(accept), name_subject(subject)
+    allowed, entry = _read_tolerance(tolerance), take_subject(subject)
+    with take_turns(place):
+        names = [*read_frozen(place, "path").entries] if place.exists() else []
+        is_held = bool(names) and place.stat().st_mtime >= since
+        found = name if name in names else names[0] if len(names) == 1 and not is_held else None
+        if found is None:
+            _put(place, name, entry, accepted)
+            return
+        answer = _answer(entry, place, found, allowed, accepted)
+        if answer.failed or answer.notes:
+            _put(place, name, entry, accepted, found)
+        else:
+            os.utime(place)
+
+
+def _put(place: Path, name: str, entry: Entry, accepted: Mapping[str, str], instead_of: str = "") -> None:
+    """Put an entry into a frozen file, beside those that are there, or instead of one."""
     from pe_spectra.files.writer import write_files
     from pe_spectra.frozen.entries import write_entry
     from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen, write_frozen
 
-    with take_turns(place):
-        frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
-        others = {one: held for one, held in frozen.entries.items() if one not in {name, *instead_of}}
-        whole = FrozenFile(
-            entries={**others, name: write_entry(entry)},
-            accepted={**frozen.accepted, **accepted},
-            # of what another version froze, this one did not find what it found
-            version=frozen.version if others else __version__,
-        )
-        write_files({place: write_frozen(whole).encode("utf-8", "backslashreplace")})
+    frozen = read_frozen(place, "path") if place.exists() else FrozenFile(entries={})
+    others = {one: held for one, held in frozen.entries.items() if one not in (name, instead_of)}
+    whole = FrozenFile(
+        entries={**others, name: write_entry(entry)},
+        accepted={**frozen.accepted, **accepted},
+        # of what another version froze, this one did not find what it found
+        version=frozen.version if others else __version__,
+    )
+    write_files({place: write_frozen(whole).encode("utf-8", "backslashreplace")})
 
 
 def read_accepted(accept: Mapping[str, str] | None, label: str = "accept") -> dict[str, str]:
@@ -134,28 +163,41 @@ def check(
     ...     check("dft:d=16", freeze("dft:d=8", Path(folder) / "dft.json")).failed[0]
     'dft:d=8: encoding.parameters.d changed'
     """
-    from pe_spectra.answers.frozen_checks import answer_check
-    from pe_spectra.frozen.entries import write_entry
     from pe_spectra.frozen.frozen_file import read_frozen
-    from pe_spectra.models.comparison.divergence import EXACT
 
-    allowed = EXACT if tolerance is None else tolerance
-    given: object = allowed
-    if isinstance(given, bool) or not isinstance(given, float | int) or not 0 <= given < 1:
-        raise InputError("tolerance is out of range", str(tolerance), "a number from 0 to below 1 is accepted")
     place, accepted = Path(against), read_accepted(accept)
+    allowed = _read_tolerance(tolerance)
     frozen = read_frozen(place, "against")
-    frozen = replace(frozen, accepted={**frozen.accepted, **accepted})
     # of one entry against one the names do not matter
     name = next(iter(frozen.entries)) if len(frozen.entries) == 1 else name_subject(subject)
     if name not in frozen.entries:
         raise FileError(place, f"has no entry {name}; it has {join(sorted(frozen.entries), 6)}")
-    frozen = replace(frozen, entries={name: frozen.entries[name]})
     # what another version found may not be what this one finds
     known = frozen.entries[name] if frozen.version == __version__ else None
-    document = write_entry(take_subject(subject, known))
-    rows = [replace(row, file=name) for row in compare_all({name: document}, frozen, place, allowed)]
-    return answer_check(rows, frozen, against=str(against), tolerance=allowed)
+    return _answer(take_subject(subject, known), against, name, allowed, accepted)
+
+
+def _read_tolerance(tolerance: object) -> float:
+    from pe_spectra.models.comparison.divergence import EXACT
+
+    if tolerance is None:
+        return EXACT
+    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int) or not 0 <= tolerance < 1:
+        raise InputError("tolerance is out of range", str(tolerance), "a number from 0 to below 1 is accepted")
+    return float(tolerance)
+
+
+def _answer(entry: Entry, against: str | Path, name: str, tolerance: float, accepted: Mapping[str, str]) -> Answer:
+    """Hold an entry against the one of a name."""
+    from pe_spectra.answers.frozen_checks import answer_check
+    from pe_spectra.frozen.entries import write_entry
+    from pe_spectra.frozen.frozen_file import read_frozen
+
+    frozen = read_frozen(Path(against), "against")
+    frozen = replace(frozen, entries={name: frozen.entries[name]}, accepted={**frozen.accepted, **accepted})
+    found = compare_all({name: write_entry(entry)}, frozen, Path(against), tolerance)
+    rows = [replace(row, file=name) for row in found]
+    return answer_check(rows, frozen, against=str(against), tolerance=tolerance)
 
 
 def take_named(text: str, label: str, known: Any = None) -> Entry:

@@ -221,7 +221,7 @@ def take_named(text: str, label: str, known: Any = None) -> Entry:
     if encoding is None:
         from pe_spectra.model_sources import read_side
 
-        side = read_side(text, label)
+        side = read_side(text, label, whole=True)
         if side.configuration is not None or side.dump is not None:
             return take_side(side, known)
         from pe_spectra.sources import build_encodings
@@ -305,14 +305,21 @@ def take_subject(subject: Any, known: Any = None) -> Entry:
             raise InputError("there is nothing to freeze", type(subject).__name__, accepted)
         place = Path(folder) / "array.npy"
         np.save(place, values)
-        return take_named(str(place), "subject", known)
+        try:
+            return take_named(str(place), "subject", known)
+        except FileError as error:
+            raise InputError(f"{name_subject(subject)} cannot be frozen", error.reason) from error
 
 
 def _take_model(subject: Any, folder: str) -> Entry:
     """What was captured of a model, as `diff` reads it of a file, and what is wrong with it."""
     from pe_spectra.capturing.capture import capture
-    from pe_spectra.frozen.entries import take_finding
+    from pe_spectra.frozen.digests import digest_array
+    from pe_spectra.frozen.entries import Entry, take_finding
 
     found = capture(subject)
-    entry = take_named(str(found.save(Path(folder) / "capture.safetensors")), "subject")
+    if found.rotations or len(found.tables) == 1:
+        entry = take_named(str(found.save(Path(folder) / "capture.safetensors")), "subject")
+    else:  # of several tables alone a reader of a file names one
+        entry = Entry(arrays={one.name: digest_array(one.values, one.dtype) for one in found.tables})
     return replace(entry, findings=tuple(map(take_finding, found.findings)))

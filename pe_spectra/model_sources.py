@@ -47,6 +47,7 @@ class Side:
         them, by their names; `dump` is the first.
     table : an array of rows and columns, (S, d), whether it shows a rotation or not; None for others.
     arrays : what was read from a file of arrays, by the names there; `values` where there are none.
+    others : what else such a file holds of positions, where it was asked for.
     dtype : the type that it is stored in.
     reason : why it shows no rotation.
     notes : what a reader should know, each a sentence.
@@ -59,6 +60,7 @@ class Side:
     kinds: tuple[Dump, ...] = ()
     table: F64 | None = None
     arrays: Mapping[str, FileArray] = field(default_factory=dict)
+    others: Mapping[str, FileArray] = field(default_factory=dict)
     dtype: str = "float64"
     reason: str = ""
     notes: tuple[str, ...] = ()
@@ -138,13 +140,16 @@ def locate_keys(text: str, label: str = "") -> tuple[Path | None, dict[str, Regi
     return found.path, read_key_regions(found.path, label)
 
 
-def read_side(text: str, label: str = "") -> Side:
+def read_side(text: str, label: str = "", *, whole: bool = False) -> Side:
     """Read one side of a comparison.
 
     Parameters
     ----------
     text : as for :func:`read_model`; or a file with arrays (.npy, .npz, .csv, .safetensors, FILE::TENSOR):
         frequencies, cosines and sines, or a table of positions.
+
+    whole : whether to read what else a file holds of positions: of `export` or a capture all arrays; of others all
+        that are rotations by their names.
 
     Raises
     ------
@@ -165,7 +170,18 @@ def read_side(text: str, label: str = "") -> Side:
         content = read_model_file(found)
         keys = content.keys if content.gguf is None else None
         return Side(shown=content.shown, configuration=_state(content), keys=keys)
-    return _read_arrays(found)
+    side = _read_arrays(found)
+    return replace(side, others=_read_others(found, side)) if whole and found.tensor is None else side
+
+
+def _read_others(found: ModelFile, side: Side) -> dict[str, FileArray]:
+    """Read what a file of arrays holds beside those that one side of a comparison is."""
+    path = found.path or Path(found.shown)
+    names = list_arrays(path, found.label)
+    if not side.kinds:
+        pairs = [name for pair in _pair_up(names) for name in pair]
+        names = tuple(_find(names, _SINGLE) + pairs) if side.dump is not None else ()
+    return {name: _read_one(path, name, found.label) for name in dict.fromkeys(names) if name not in side.arrays}
 
 
 def _state(content: ModelContent) -> Configuration:

@@ -106,6 +106,8 @@ STACKS = (
 #: Ends of the names of arrays in a file that holds every kind of layers, behind that of the kind: what export and
 #: captures write; cosines and sines as a module gave them when it was called, and the frequencies that it holds beside.
 FREQUENCIES, CACHED, CALLED, LISTED = ".frequencies", ".cos-sin", ".called", ".inv_freq"
+#: End behind one of these, of the rows at positions behind a gap.
+FURTHER = "-further"
 #: Where what was captured of a module is from: a call, or what it holds.
 CAPTURED_FROM = ("call", "cache", "frequencies", "table")
 #: What the rows of a captured table are.

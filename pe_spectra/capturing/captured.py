@@ -18,7 +18,7 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import CACHED, CALLED, CAPTURED_FROM, CAPTURED_ROWS, FREQUENCIES, LISTED
+from pe_spectra.vocabulary import CACHED, CALLED, CAPTURED_FROM, CAPTURED_ROWS, FREQUENCIES, FURTHER, LISTED
 from pe_spectra.wording import count
 
 _SUFFIX = ".safetensors"
@@ -113,7 +113,7 @@ def _list_arrays(one: CapturedRotation, positions: I64) -> Mapping[str, NDArray[
         end = CALLED if one.source == "call" else CACHED
         arrays[one.name + end] = stored[:run]
         if run < len(places):
-            arrays |= {f"{one.name}{end}-further": stored[run:], f"{one.name}.further": places[run:]}
+            arrays |= {f"{one.name}{end}{FURTHER}": stored[run:], f"{one.name}.further": places[run:]}
     if one.listed is not None:
         arrays[one.name + (FREQUENCIES if one.waves is None else LISTED)] = _store(one.listed, one.dtypes[1])
     return arrays

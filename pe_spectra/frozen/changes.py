@@ -17,14 +17,14 @@ from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
 from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.models.comparison.divergence import EXACT, Diff, Difference
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 
 #: Keys that say how something was read and why it matters, not what it is; findings and digests are compared apart.
-_TOLD = ("source", "name", "base_key", "notes", "findings", "digest", "stretch", "stretches")
+_TOLD = ("source", "name", "base_key", "notes", "findings", "digest", "stretch", "stretches", "numbers")
 #: Key of a layer -> the parts under which `diff` tells of it, where they are called otherwise.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "frequencies": ("base", "scaling", "rotary_dim", "frequencies", "dtype"),
@@ -49,6 +49,8 @@ _MEASURED = frozenset(
 )
 #: Keys of an entry that hold many of a kind, by their names.
 _NAMED = ("layers", "schemes", "arrays")
+#: Roundings that cosines and sines of another library of mathematics may be off by.
+_ROUNDINGS = 4
 #: Members of a list that are shown, and characters of a digest.
 _SHOWN, _CHARACTERS = 6, 16
 _SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
@@ -276,7 +278,7 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
     """Say of arrays of one name and shape whose numbers differ which rows are the first to."""
     for name, one in a.items():
         other = b.get(name)
-        if other is None or one.shape != other.shape or one.digest == other.digest:
+        if other is None or one.shape != other.shape or (one.digest == other.digest and _are_near(one, other)):
             continue
         pairs = zip(one.stretches, other.stretches, strict=False)
         off = [place for place, pair in enumerate(pairs) if len({*pair}) > 1]
@@ -295,6 +297,15 @@ def _compare_arrays(a: Mapping[str, FrozenArray], b: Mapping[str, FrozenArray]) 
             effect=effect,
             first_position=first,
         )
+
+
+def _are_near(one: FrozenArray, other: FrozenArray) -> bool:
+    """Whether what calls gave is equal but for some roundings of its type, relative to its largest number."""
+    a, b = one.numbers, other.numbers
+    if a is None or b is None or a.shape != b.shape:
+        return (a is None) == (b is None)
+    reach = _ROUNDINGS * max(ROUNDOFF.get(name, 0.0) for name in (one.dtype, other.dtype, "float64"))
+    return bool((np.abs(a - b) <= reach * max(np.abs(a).max(), np.abs(b).max())).all())
 
 
 # --------------------------------------------------------------------- rotations

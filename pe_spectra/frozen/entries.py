@@ -22,7 +22,7 @@ from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import CALLED, FINDING_LEVELS
+from pe_spectra.vocabulary import CALLED, FINDING_LEVELS, FURTHER
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
 _ELSEWHERE = ("path", "format", "length_key", "layers", "findings", "where", "part", "parts", "read_by", "list_ways")
@@ -68,6 +68,9 @@ class FrozenArray(Result):
     digest: str | None = quantity("SHA-256 of its numbers; null where they are frozen themselves.", default=None)
     stretch: int = quantity("Rows that each of the digests is of, the last of fewer.", default=1, minimum=1)
     stretches: tuple[str, ...] = quantity("Digests of these rows, the first characters.", default=())
+    numbers: F64 | None = quantity(
+        "Of what a call gave at positions behind a gap, the numbers, row by row.", default=None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +139,16 @@ def take_side(side: Side, known: Any = None) -> Entry:
     held = all(one.kind == "frequencies" for one in dumps)
     arrays = {
         name: FrozenArray(shape=one.values.shape, dtype=one.dtype)
-        if held or name.removesuffix("-further").endswith(CALLED)
+        if held or name.endswith(CALLED)
         else digest_array(one.values, one.dtype)
         for name, one in side.arrays.items()
     }
+    for name, one in side.others.items():
+        arrays[name] = (
+            FrozenArray(shape=one.values.shape, dtype=one.dtype, numbers=one.values.ravel())
+            if name.endswith(CALLED + FURTHER)
+            else digest_array(one.values, one.dtype)
+        )
     return Entry(layers=layers, arrays=arrays)
 
 

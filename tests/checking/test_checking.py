@@ -10,7 +10,7 @@ import pytest
 
 import pe_spectra
 from pe_spectra.errors import FileError, InputError
-from tests.capturing.fakes import Model, Rotary, Tensor, make_ladder
+from tests.capturing.fakes import Embedding, Model, Rotary, Tensor, make_ladder
 from tests.places import MODELS
 
 
@@ -85,6 +85,65 @@ def test_roundings_of_another_machine_are_no_change_of_what_a_function_gives(tmp
         return [one + np.spacing(np.abs(one)) * draw.integers(-1, 2, one.shape) for one in turn(positions)]
 
     assert pe_spectra.check(turn_elsewhere, place).failed == []
+
+
+def make_model(*, rotary=True, second=False, change=0.0):
+    """A model with a rotation or none and a table or two, the last of which has one number that changes."""
+    table = np.random.default_rng(2).normal(size=(32, 4))
+    last = np.where(np.arange(128).reshape(32, 4) == 50, table + change, table)
+    tables = {"wpe": Embedding(table + 1), "embed_positions": Embedding(last)} if second else {"wpe": Embedding(last)}
+    return Model(**({"rotary_emb": Rotary()} if rotary else {}), **tables)
+
+
+@pytest.mark.parametrize("parts", [{}, {"second": True}, {"rotary": False}, {"rotary": False, "second": True}])
+def test_every_table_of_a_model_is_frozen(parts, tmp_path):
+    place = pe_spectra.freeze(make_model(**parts), tmp_path / "ref.json")
+    assert pe_spectra.check(make_model(**parts), place, tolerance=0).failed == []
+    assert "Model: digest changed" in pe_spectra.check(make_model(**parts, change=1e-3), place).failed
+    capture = pe_spectra.capture(make_model(**parts, change=1e-3))
+    if "rotary" not in parts:  # so is what a file holds of a capture
+        answer = pe_spectra.check(capture.save(tmp_path / "a.safetensors"), place)
+        assert answer.failed == ["Model: digest changed"]
+
+
+def test_a_table_that_a_model_lost_is_told(tmp_path):
+    place = pe_spectra.freeze(make_model(), tmp_path / "ref.json")
+    assert pe_spectra.check(Model(rotary_emb=Rotary()), place).failed == ["Model: arrays changed"]
+
+
+@pytest.mark.parametrize(("change", "failed"), [(0.0, []), (2.0**-24, []), (1e-5, ["digest"])])
+def test_rows_behind_a_gap_are_frozen(change, failed, tmp_path):
+    """As those that only a long input shows."""
+
+    def turn_far(positions):
+        cosines, sines = turn(positions)
+        far = positions > 1000
+        return [(one + change * far[:, None]).astype(np.float32) for one in (cosines, sines)]
+
+    positions = [*range(64), 100_000, 100_001]
+    for name, function in (("now", turn_far), ("then", lambda s: [one.astype(np.float32) for one in turn(s)])):
+        found = pe_spectra.capture(function, positions=positions)
+        found.save(tmp_path / f"{name}.safetensors")
+    place = pe_spectra.freeze(tmp_path / "then.safetensors", tmp_path / "ref.json")
+    found = pe_spectra.check(tmp_path / "now.safetensors", place).failed
+    assert [text.split(": ")[-1] for text in found] == [f"{what} changed" for what in failed]
+
+
+def test_every_list_of_frequencies_in_a_file_is_frozen(tmp_path):
+    """And not the first alone, which is the one that is compared with other models."""
+    paths = []
+    for name, base in (("then", 1e4), ("now", 5e5)):
+        lists = {f"layers.{k}.rotary_emb.inv_freq": make_ladder(base=1e4 if k < 3 else base) for k in range(4)}
+        np.savez(tmp_path / f"{name}.npz", **lists)
+        paths.append(tmp_path / f"{name}.npz")
+    place = pe_spectra.freeze(paths[0], tmp_path / "ref.json")
+    assert pe_spectra.check(paths[0], place).failed == []
+    assert [text.split(": ")[-1] for text in pe_spectra.check(paths[1], place).failed] == ["digest changed"]
+
+
+def test_an_array_that_is_refused_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"^ndarray cannot be frozen \(entry 1 is nan"):
+        pe_spectra.freeze(np.array([1.0, np.nan]), tmp_path / "ref.json")
 
 
 def test_a_tolerance_covers_what_is_recognised_of_frequencies(tmp_path):

@@ -6,6 +6,7 @@ That two entries are equal is found without any of this, and without the compari
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -51,6 +52,8 @@ _MEASURED = frozenset(
 _NAMED = ("layers", "schemes", "arrays")
 #: Roundings that cosines and sines of another library of mathematics may be off by.
 _ROUNDINGS = 4
+#: Difference of two values of a metric, relative or absolute, that roundings of the steps on the way to it explain.
+_METRIC = 1e-7
 #: Members of a list that are shown, and characters of a digest.
 _SHOWN, _CHARACTERS = 6, 16
 _SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
@@ -127,14 +130,14 @@ def compare_entries(
     left = [one for one in found if not any(_tells(difference, one) for difference in told)]
     if numbers or told:  # how an array holds a rotation follows from its numbers
         left = [one for one in left if one.key not in ("dump", "error_bound")]
-    metrics = [one for one in left if one.place[0] == "metrics"]
+    metrics = [one for one in left if one.place[0] == "metrics" and (numbers or not _is_rounding(one.frozen, one.now))]
     left = [one for one in left if one.place[0] != "metrics"]
-    before, after = ({(one.code, one.layers): one for one in side.findings} for side in (frozen, now))
+    codes = {(one.code, one.layers) for one in now.findings}
     return EntryComparison(
         changes=(*map(_take_difference, told), *numbers, *_gather(left, tolerance), *_gather_metrics(metrics, now)),
         diff=diff,
-        new=tuple(one for key, one in after.items() if _rank(one) > _rank(before.get(key))),
-        gone=tuple(one for key, one in before.items() if key not in after),
+        new=tuple(_list_new(frozen.findings, now.findings)),
+        gone=tuple(one for one in frozen.findings if (one.code, one.layers) not in codes),
         unknown=tuple(dict.fromkeys(one.place[-1] for one in every if one not in known)),
     )
 
@@ -157,8 +160,20 @@ def _list_read(frozen: Entry, now: Entry, tolerance: float) -> tuple[set[str], s
     return called, equal
 
 
-def _rank(finding: FrozenFinding | None) -> int:
-    return -1 if finding is None else RANKS.get(finding.level, -1)
+def _is_rounding(a: Any, b: Any) -> bool:
+    """Whether two values of a metric, of the same numbers, differ by what another library of linear algebra rounds."""
+    return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=_METRIC, abs_tol=_METRIC)
+
+
+def _list_new(before: Sequence[FrozenFinding], after: Sequence[FrozenFinding]) -> Iterator[FrozenFinding]:
+    """Give findings that are graver than those of their code and layers were, or one more than there were."""
+    for key in dict.fromkeys((one.code, one.layers) for one in after):
+        old, now = ([one for one in side if (one.code, one.layers) == key] for side in (before, after))
+        gravest = max((RANKS[one.level] for one in old), default=-1)
+        graver = [one for one in now if RANKS[one.level] > gravest]
+        said = {one.message for one in old}
+        others = sorted((one for one in now if one not in graver), key=lambda one: one.message in said)
+        yield from (*graver, *others[: max(0, len(now) - len(old) - len(graver))])
 
 
 def _is_known(document: Mapping[str, Any], place: Sequence[str]) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from pe_spectra._version import __version__
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding
-from pe_spectra.frozen.coding import decode, decode_fields, decode_record, encode_fields, list_fields
+from pe_spectra.frozen.coding import decode, decode_fields, decode_record, encode, encode_fields, list_fields
 from pe_spectra.model_sources import Side
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import audit_configuration
@@ -93,7 +94,9 @@ class Entry(Result):
     """
 
     source: str | None = quantity(
-        "SHA-256 of the keys of its file, sorted; null for others. Not compared.", default=None
+        "SHA-256 of the keys of its file, sorted, or of a table's digest and metrics, with the findings and the "
+        "version that made them; null for others. Not compared.",
+        default=None,
     )
     format: str | None = quantity("Which keys its file has; null for arrays.", default=None, words=FORMATS)
     schemes: Mapping[str, Mapping[str, Any]] = quantity(
@@ -126,10 +129,10 @@ def take_side(side: Side, known: Any = None) -> Entry:
     10000.0
     """
     if side.configuration is not None:
-        source = None if side.keys is None else _digest_keys(side.keys)
-        findings = _find_known(known, source)
+        findings = _find_known(known, side.keys)
         if findings is None:
             findings = tuple(map(take_finding, audit_configuration(side.configuration).findings))
+        source = None if side.keys is None else seal(side.keys, findings)
         return replace(_take_configuration(side.configuration), source=source, findings=findings)
     from pe_spectra.frozen.digests import digest_array
 
@@ -152,22 +155,29 @@ def take_side(side: Side, known: Any = None) -> Entry:
     return Entry(layers=layers, arrays=arrays)
 
 
-def _digest_keys(keys: Mapping[str, Any]) -> str:
-    """Take the digest of the keys of a configuration, in whatever order and form they are written."""
+def seal(stated: Mapping[str, Any], findings: Sequence[FrozenFinding]) -> str:
+    """Take the digest of what a file states, as keys in whatever order they are written, and of what was found of it.
+
+    What a person took out of a frozen file, or another version found, is then not taken for what this one finds.
+
+    >>> seal({"a": 1, "b": 2}, ()) == seal({"b": 2, "a": 1}, ())
+    True
+    """
     from hashlib import sha256
 
-    return sha256(json.dumps(keys, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+    whole = {"stated": stated, "findings": encode(findings), "version": __version__}
+    return sha256(json.dumps(whole, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _find_known(known: Any, source: str | None) -> tuple[FrozenFinding, ...] | None:
+def _find_known(known: Any, keys: Mapping[str, Any] | None) -> tuple[FrozenFinding, ...] | None:
     """Find what was found of the same keys; None where others were frozen, or a person changed it."""
-    if source is None or not isinstance(known, Mapping) or known.get("source") != source:
+    if keys is None or not isinstance(known, Mapping) or not known.get("source"):
         return None
     try:
         found: tuple[FrozenFinding, ...] = decode(tuple[FrozenFinding, ...], known.get("findings", []), "findings")
     except InputError:
         return None
-    return found
+    return found if known["source"] == seal(keys, found) else None
 
 
 def _take_configuration(configuration: Configuration) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, GivenArray, HasFrequencies
 from pe_spectra.encodings.learned import Learned
+from pe_spectra.errors import InputError
 from pe_spectra.export import export_encoding
+from pe_spectra.frozen.coding import encode
 from pe_spectra.frozen.digests import digest_array
-from pe_spectra.frozen.entries import Entry, FrozenFinding, read_entry, write_entry
+from pe_spectra.frozen.entries import Entry, FrozenFinding, read_entry, seal, write_entry
 
 #: The type that the numbers of formulas are rounded to: what machines round otherwise does not come so far.
 _ROUNDED = "float32"
@@ -46,12 +49,19 @@ def _take_table(encoding: Learned, known: Any) -> Entry:
     form = {"grid": encoding.shape, "prefix": encoding.prefix, "rows": encoding.rows}
     arrays = {"table": digest_array(encoding.file_rows, encoding.stored_type)}
     bare = Entry(encoding={"name": encoding.name, **form}, arrays=arrays)
-    if isinstance(known, dict):
-        same = {**known, **write_entry(bare)}
-        if same == known:
-            return read_entry(known, "WHAT")
+    stated = write_entry(bare)
+    if isinstance(known, dict) and {**known, **stated} == known:
+        with suppress(InputError):  # what a person wrote there
+            found = read_entry(known, "WHAT")
+            if found.source == _seal(stated, found):
+                return found
     from pe_spectra.inspection.portrait import draw_portrait
 
     portrait = draw_portrait(encoding)
     findings = tuple(FrozenFinding(level=one.level, code=one.code, message=one.message) for one in portrait.findings)
-    return replace(bare, metrics=portrait.metrics, findings=findings)
+    whole = replace(bare, metrics=portrait.metrics, findings=findings)
+    return replace(whole, source=_seal(stated, whole))
+
+
+def _seal(stated: dict[str, Any], entry: Entry) -> str:
+    return seal({"table": stated, "metrics": encode(entry.metrics)}, entry.findings)

@@ -220,6 +220,17 @@ def test_findings_are_compared_by_code_layers_and_level():
     assert ([one.code for one in found.gone], found.changes, found.new) == (["base-below-bound"], (), ())
 
 
+def test_one_more_finding_of_a_code_is_new():
+    """As where a second module of a model writes to its own buffer."""
+    first = {"level": "error", "code": "changes-between-calls", "layers": None, "message": "a changes."}
+    second, third = {**first, "message": "b changes."}, {**first, "message": "c changes."}
+    frozen = {**FROZEN, "findings": [first]}
+    assert [one.message for one in compare(frozen, {**frozen, "findings": [second, first]}).new] == ["b changes."]
+    found = compare({**frozen, "findings": [second, first]}, {**frozen, "findings": [first, third, second]})
+    assert [one.message for one in found.new] == ["c changes."]
+    assert compare({**frozen, "findings": [first, second]}, {**frozen, "findings": [third]}).new == ()
+
+
 # --------------------------------------------------------------------- files of other versions
 
 

@@ -73,6 +73,11 @@ def test_findings_are_looked_for_again_only_where_a_key_changed(monkeypatch):
     frozen = json.loads(json.dumps(write_entry(take_side(side))))
     assert frozen["findings"]
     assert write_entry(take_side(side, {**frozen, "findings": 5})) == frozen  # not what a person wrote there
+    fewer = {**frozen, "findings": frozen["findings"][1:]}
+    assert write_entry(take_side(side, fewer)) == frozen  # and not what a person took away
+    monkeypatch.setattr("pe_spectra.frozen.entries.__version__", "0.0.1")
+    assert take_side(side).source != frozen["source"]
+    monkeypatch.undo()
     looked = []
     found = audit_configuration(side.configuration)
     monkeypatch.setattr("pe_spectra.frozen.entries.audit_configuration", lambda one: looked.append(one) or found)

@@ -35,7 +35,29 @@ def frozen(table):
 def test_a_table_is_as_it_was_frozen_and_nothing_is_measured_again(table, frozen, monkeypatch):
     monkeypatch.setattr("pe_spectra.inspection.portrait.draw_portrait", None)
     assert write(make(table), frozen) == frozen
-    assert set(frozen) == {"encoding", "arrays", "metrics"} | ({"findings"} & set(frozen))
+    assert set(frozen) == {"source", "encoding", "arrays", "metrics"} | ({"findings"} & set(frozen))
+
+
+@pytest.mark.parametrize("key", ["metrics", "findings"])
+def test_what_a_person_wrote_of_a_table_is_not_taken_for_what_is_there(table, frozen, key):
+    name, value = next(iter(frozen["metrics"].items()))
+    planted = {"metrics": {**frozen["metrics"], name: 2.0 + (value or 0.0)}, "findings": frozen.get("findings", [])[1:]}
+    assert frozen.get(key) != planted[key]
+    assert write(make(table), {**frozen, key: planted[key]}) == frozen
+    assert write(make(table), {**frozen, key: 5}) == frozen
+
+
+def test_roundings_of_another_machine_are_no_change_of_a_metric(table, frozen):
+    """Of the same numbers; where these are others, metrics are compared as all else."""
+    value = next(name for name, value in frozen["metrics"].items() if isinstance(value, float) and value)
+    for factor, changed in ((1 + 1e-12, []), (1 + 1e-3, [f"metrics.{value}"])):
+        other = {**frozen, "metrics": {**frozen["metrics"], value: frozen["metrics"][value] * factor}}
+        assert name_changes(frozen, other) == changed
+    planted = json.loads(
+        json.dumps({**other, "metrics": {**frozen["metrics"], value: frozen["metrics"][value] * (1 + 1e-12)}})
+    )
+    planted["arrays"]["table"]["digest"] = "0" * 64
+    assert name_changes(frozen, planted) == ["digest", f"metrics.{value}"]
 
 
 def test_one_number_of_a_table_is_a_change_with_its_rows(table, frozen):

@@ -178,13 +178,13 @@ def check(
 
 
 def _read_tolerance(tolerance: object) -> float:
+    from pe_spectra.limits import MAX_TOLERANCE
     from pe_spectra.models.comparison.divergence import EXACT
+    from pe_spectra.numbers import RealRange
 
     if tolerance is None:
         return EXACT
-    if isinstance(tolerance, bool) or not isinstance(tolerance, float | int) or not 0 <= tolerance < 1:
-        raise InputError("tolerance is out of range", str(tolerance), "a number from 0 to below 1 is accepted")
-    return float(tolerance)
+    return RealRange(minimum=0, maximum=MAX_TOLERANCE).check(tolerance, "tolerance")
 
 
 def _answer(entry: Entry, against: str | Path, name: str, tolerance: float, accepted: Mapping[str, str]) -> Answer:
@@ -268,6 +268,15 @@ def compare_all(documents: Mapping[str, Any], frozen: FrozenFile, place: Path, t
     return rows
 
 
+def name_text(text: str) -> str:
+    """Return the name of the entry of what a text names: of a file or folder its path without what says nothing.
+
+    >>> name_text("./dft:d=8"), name_text("./."), name_text("-")
+    ('./dft:d=8', '.', '-')
+    """
+    return os.path.normpath(text) if os.path.exists(text) else text
+
+
 def name_subject(subject: Any) -> str:
     """Return the name of a subject's entry: its text, or that of its function or class.
 
@@ -275,7 +284,7 @@ def name_subject(subject: Any) -> str:
     ('dft:d=8', 'len', 'list')
     """
     if isinstance(subject, str | os.PathLike):
-        return os.fspath(subject)
+        return name_text(os.fspath(subject))
     return str(getattr(subject, "__name__", type(subject).__name__))
 
 
@@ -295,20 +304,34 @@ def take_subject(subject: Any, known: Any = None) -> Entry:
     with TemporaryDirectory() as folder:
         if hasattr(subject, "named_modules") or (callable(subject) and not hasattr(subject, "__array__")):
             return _take_model(subject, folder)
-        import numpy as np
-
-        values = np.asarray(subject)
-        if values.dtype.kind not in "biuf":
-            accepted = (
-                "a model, a function of positions, an array of numbers, an encoding, a file or a SPEC is accepted"
-            )
-            raise InputError("there is nothing to freeze", type(subject).__name__, accepted)
-        place = Path(folder) / "array.npy"
-        np.save(place, values)
+        place = _keep_array(subject, folder)
         try:
             return take_named(str(place), "subject", known)
         except FileError as error:
             raise InputError(f"{name_subject(subject)} cannot be frozen", error.reason) from error
+
+
+def _keep_array(subject: Any, folder: str) -> Path:
+    """Write an array into a file; a tensor of another framework in the type that it has there."""
+    import numpy as np
+
+    from pe_spectra.capturing.captured import store
+    from pe_spectra.capturing.foreign_tensors import is_tensor, take_array
+    from pe_spectra.export import encode_safetensors
+    from pe_spectra.files.writer import write_files
+
+    taken = take_array(subject) if is_tensor(subject) and hasattr(subject, "detach") else None
+    values = np.asarray(subject) if taken is None and not hasattr(subject, "detach") else taken and taken.values
+    if values is None or values.dtype.kind not in "biuf":
+        accepted = "a model, a function of positions, an array of numbers, an encoding, a file or a SPEC is accepted"
+        raise InputError("there is nothing to freeze", type(subject).__name__, accepted)
+    if taken is not None:
+        place = Path(folder) / "array.safetensors"
+        write_files({place: encode_safetensors({"values": store(taken.values, taken.dtype)}, {})})
+        return place
+    place = Path(folder) / "array.npy"
+    np.save(place, values)
+    return place
 
 
 def _take_model(subject: Any, folder: str) -> Entry:

@@ -103,6 +103,8 @@ MAX_FOLDERS = 1 << 16
 MAX_CONFIGURATION_BYTES = 1 << 20
 #: Bytes of a frozen file: some ten kilobytes for each model.
 MAX_FROZEN_BYTES = 1 << 27
+#: Largest relative difference of numbers that may count as equal; at 1 all numbers of one sign would.
+MAX_TOLERANCE = 0.99
 MAX_DEPTH = 64
 MAX_DIGITS = 310
 #: Points of a sweep.

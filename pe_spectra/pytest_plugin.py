@@ -52,7 +52,7 @@ def _read_tolerance(config: pytest.Config) -> float | None:
     try:
         return float(stated) if stated else None
     except ValueError:
-        raise pytest.UsageError(f"{_TOLERANCE} is no number ({stated}); one from 0 to below 1 is accepted") from None
+        raise pytest.UsageError(f"{_TOLERANCE} is no number ({stated}); one from 0 to 0.99 is accepted") from None
 
 
 @pytest.fixture

@@ -74,6 +74,8 @@ def capture(subject: Any, *, positions: int | ArrayLike = 512) -> Capture:
     10000.0
     """
     places = _read_positions(positions)
+    if isinstance(subject, type):
+        raise InputError("a class is no module", subject.__name__, f"{_ACCEPTED}, made of it, is accepted")
     if hasattr(subject, "named_modules"):
         return _capture_model(subject, places)
     if not callable(subject):

@@ -95,7 +95,7 @@ class Capture(Result):
         for one in self.rotations:
             arrays |= _list_arrays(one, self.positions)
         for table in self.tables:
-            arrays[table.name] = _store(table.values, table.dtype)
+            arrays[table.name] = store(table.values, table.dtype)
         metadata = {"pe_spectra": __version__, "subject": self.subject}
         metadata |= {"positions": count(len(self.positions), "position")}
         metadata |= {one.name: f"{one.source}: {', '.join(one.modules)}" for one in self.rotations}
@@ -107,7 +107,7 @@ def _list_arrays(one: CapturedRotation, positions: I64) -> Mapping[str, NDArray[
     """The arrays of one rotation by their names in a file."""
     arrays: dict[str, NDArray[Any]] = {}
     if one.waves is not None:
-        stored = _store(one.waves, one.dtypes[0])
+        stored = store(one.waves, one.dtypes[0])
         places = positions[: len(stored)]  # a cache may have fewer
         run = count_run(places)
         end = CALLED if one.source == "call" else CACHED
@@ -115,12 +115,16 @@ def _list_arrays(one: CapturedRotation, positions: I64) -> Mapping[str, NDArray[
         if run < len(places):
             arrays |= {f"{one.name}{end}{FURTHER}": stored[run:], f"{one.name}.further": places[run:]}
     if one.listed is not None:
-        arrays[one.name + (FREQUENCIES if one.waves is None else LISTED)] = _store(one.listed, one.dtypes[1])
+        arrays[one.name + (FREQUENCIES if one.waves is None else LISTED)] = store(one.listed, one.dtypes[1])
     return arrays
 
 
-def _store(values: NDArray[np.float64], dtype: str) -> NDArray[Any]:
-    """Numbers in the type that they had, where a file has it and it holds them; a computed one may have more digits."""
+def store(values: NDArray[np.float64], dtype: str) -> NDArray[Any]:
+    """Numbers in the type that they had, where a file has it and it holds them; a computed one may have more digits.
+
+    >>> store(np.array([0.5]), "float16").dtype, store(np.array([0.1]), "float16").dtype
+    (dtype('float16'), dtype('float64'))
+    """
     if dtype == "bfloat16":
         import ml_dtypes
 

@@ -90,6 +90,7 @@ def _name_items(items: Sequence[str] | None) -> dict[str, str]:
     """Give each model, dump, table or SPEC its name; in a folder that is named alone, its path from there."""
     if not items:
         raise InputError("WHAT is missing", accepted="a configuration, a dump, a table, a SPEC, or a folder of models")
+    from pe_spectra.checking import name_text
     from pe_spectra.files.model_files import list_models
 
     found: dict[str, str] = {}
@@ -97,7 +98,7 @@ def _name_items(items: Sequence[str] | None) -> dict[str, str]:
         models = list_models(item) if os.path.isdir(os.path.expanduser(item)) else [item]
         is_folder = len(items) == 1 and models != [item]
         for text in models:
-            name = os.path.relpath(text, item).replace(os.sep, "/") if is_folder else text
+            name = os.path.relpath(text, item).replace(os.sep, "/") if is_folder else name_text(text)
             if name in found:
                 raise InputError("WHAT has one name twice", name, "each is accepted once")
             found[name] = text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pe_spectra.cli.declaring import Option
+from pe_spectra.limits import MAX_TOLERANCE
 from pe_spectra.numbers import RealRange
 
 #: By names of their own, as in `options`, which has them too.
@@ -20,8 +21,8 @@ FROZEN: Mapping[str, Option] = {
     "tolerance": Option(
         "--tolerance",
         "X",
-        "largest relative difference of two numbers that count as equal, 0 to 1",
-        RealRange(minimum=0, maximum=1),
+        "largest relative difference of two numbers that count as equal, 0 to 0.99",
+        RealRange(minimum=0, maximum=MAX_TOLERANCE),
         usual="2**-50",
     ),
     "accept": Option(

@@ -94,7 +94,7 @@ def read_frozen(path: Path, label: str) -> FrozenFile:
         form = found.get("form")
         if form != FORM:
             what = "is no frozen file" if form is None else f"is of the form {shorten(str(form))}"
-            raise RefusedError(f"{what} ({label}); one of the form {FORM}, which freeze writes, is accepted")
+            raise RefusedError(f"{what}; one of the form {FORM}, which freeze writes, is accepted")
         unknown = [key for key in found if key not in _KEYS]
         if unknown:
             raise RefusedError(f"has the key {shorten(unknown[0])}, which is not known; accepted: {', '.join(_KEYS)}")

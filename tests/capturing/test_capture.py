@@ -359,3 +359,8 @@ def test_positions_rise_from_0_and_1(positions):
     with pytest.raises(InputError, match="positions"):
         capture(Rotary(), positions=positions)
     assert len(capture(Rotary(), positions=np.int64(3)).positions) == 3
+
+
+def test_a_class_is_no_module():
+    with pytest.raises(InputError, match=r"^a class is no module \(Rotary\)"):
+        capture(Rotary)

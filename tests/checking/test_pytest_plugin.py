@@ -149,7 +149,7 @@ def test_a_key_that_an_older_version_did_not_know_is_written_by_an_update(run, t
     [
         ("tolerence=0.5", "the marker pe_spectra does not take tolerence; accepted: tolerance, accept, named"),
         ("0.5", "the marker pe_spectra does not take 0.5; accepted: tolerance, accept, named"),
-        ("tolerance=2", "tolerance is out of range (2); a number from 0 to below 1 is accepted"),
+        ("tolerance=2", "tolerance is out of range (2); a number from 0 to 0.99 is accepted"),
     ],
 )
 def test_a_marker_that_cannot_be_read(run, tmp_path, marker, said):
@@ -165,7 +165,7 @@ def test_a_tolerance_of_the_settings_that_is_no_number(run, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\npe_spectra_tolerance = wide\n", encoding="utf-8")
     done = run()
     assert done.returncode == 4
-    assert "ERROR: pe_spectra_tolerance is no number (wide); one from 0 to below 1 is accepted" in done.stderr
+    assert "ERROR: pe_spectra_tolerance is no number (wide); one from 0 to 0.99 is accepted" in done.stderr
 
 
 def test_folder_and_tolerance_of_the_settings(run, tmp_path):

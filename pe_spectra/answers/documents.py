@@ -32,6 +32,7 @@ _MODULES = (
     "agreements",
     "scheme_differences",
     "frozen_checks",
+    "captures",
     "known_stacks",
     "lengthenings",
     "learning",

@@ -22,6 +22,7 @@ LAWS = {
     "diffs": "cli/test_many_diffs.py::test_every_row_is_what_the_comparison_alone_says",
     "freeze": "answers/test_frozen_checks.py::test_what_is_said_of_a_frozen_file_is_what_it_holds",
     "check": "answers/test_frozen_checks.py::test_what_is_said_of_a_check_is_what_changed",
+    "capture": "answers/test_captures.py::test_what_is_said_of_a_capture_is_what_it_has",
     "conformance": "answers/test_sentences_of_comparisons.py::test_what_is_said_of_implementations_is_true",
     "context": "answers/test_lengthenings.py::test_the_words_about_phases_are_true",
     "claims": "answers/test_grades.py::test_the_sentence_counts_grades_and_weights",

@@ -29,6 +29,7 @@ SINCE = {
     "bench-body",
     "freeze-body",
     "check-body",
+    "capture-body",
 }
 NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]
 

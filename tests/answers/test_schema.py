@@ -30,6 +30,7 @@ OPEN = (
     "$.new-configuration.properties.block",
     "$.row-finding.properties.data",
     "$.rotation.properties.scaling_parameters",
+    "$.dump.properties.scaling_parameters",
     "$.layer-audit.properties.scaling_parameters",
 )
 

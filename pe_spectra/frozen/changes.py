@@ -6,7 +6,6 @@ That two entries are equal is found without any of this, and without the compari
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 
 from pe_spectra.faces import Cell
 from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
+from pe_spectra.frozen.equality import are_equal, holds, is_rounding
 from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.models.comparison.divergence import EXACT, Diff, Difference
 from pe_spectra.models.comparison.rotations import compare_rotations
@@ -52,8 +52,6 @@ _MEASURED = frozenset(
 _NAMED = ("layers", "schemes", "arrays")
 #: Roundings that cosines and sines of another library of mathematics may be off by.
 _ROUNDINGS = 4
-#: Difference of two values of a metric, relative or absolute, that roundings of the steps on the way to it explain.
-_METRIC = 1e-7
 #: Members of a list that are shown, and characters of a digest.
 _SHOWN, _CHARACTERS = 6, 16
 _SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
@@ -130,7 +128,7 @@ def compare_entries(
     left = [one for one in found if not any(_tells(difference, one) for difference in told)]
     if numbers or told:  # how an array holds a rotation follows from its numbers
         left = [one for one in left if one.key not in ("dump", "error_bound")]
-    metrics = [one for one in left if one.place[0] == "metrics" and (numbers or not _is_rounding(one.frozen, one.now))]
+    metrics = [one for one in left if one.place[0] == "metrics" and (numbers or not is_rounding(one.frozen, one.now))]
     left = [one for one in left if one.place[0] != "metrics"]
     codes = {(one.code, one.layers) for one in now.findings}
     return EntryComparison(
@@ -158,11 +156,6 @@ def _list_read(frozen: Entry, now: Entry, tolerance: float) -> tuple[set[str], s
         if a.kind == "frequencies" and differ and are_equal(a.frequencies, b.frequencies, tolerance):
             equal.add(name)
     return called, equal
-
-
-def _is_rounding(a: Any, b: Any) -> bool:
-    """Whether two values of a metric, of the same numbers, differ by what another library of linear algebra rounds."""
-    return isinstance(a, float) and isinstance(b, float) and math.isclose(a, b, rel_tol=_METRIC, abs_tol=_METRIC)
 
 
 def _list_new(before: Sequence[FrozenFinding], after: Sequence[FrozenFinding]) -> Iterator[FrozenFinding]:
@@ -200,30 +193,6 @@ def _walk(a: Any, b: Any, place: tuple[str, ...], tolerance: float) -> Iterator[
             yield from _walk(a.get(key), b.get(key), (*place, key), tolerance)
     elif not are_equal(a, b, tolerance):
         yield _Found(place, a, b)
-
-
-def are_equal(a: Any, b: Any, tolerance: float) -> bool:
-    """Whether two values are equal, numbers within a relative difference; what is empty is as if it were not there.
-
-    >>> are_equal(np.array([1.0]), np.array([1 + 2**-52]), 2**-52), are_equal(1.0, 1 + 2**-52, 0.0)
-    (True, False)
-    >>> are_equal((), None, 0.0), are_equal(0, None, 0.0)
-    (True, False)
-    """
-    if not _holds(a) or not _holds(b):
-        return _holds(a) == _holds(b)
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and bool((np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b))).all())
-    if isinstance(a, float) and isinstance(b, float):
-        return abs(a - b) <= tolerance * max(abs(a), abs(b))
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(are_equal(one, other, tolerance) for one, other in zip(a, b, strict=True))
-    return bool(a == b)
-
-
-def _holds(value: Any) -> bool:
-    """Whether something is there: not null, not false, not empty."""
-    return value is not None and value is not False and not (hasattr(value, "__len__") and len(value) == 0)
 
 
 def _gather(found: Sequence[_Found], tolerance: float) -> Iterator[Change]:
@@ -278,7 +247,7 @@ def _say(found: _Found, tolerance: float) -> tuple[Cell, Cell, str]:
 
 
 def _show(value: Any) -> Cell:
-    if not _holds(value) or isinstance(value, bool | int | float | str):
+    if not holds(value) or isinstance(value, bool | int | float | str):
         return value if isinstance(value, bool | int | float | str) and value != "" else None
     if isinstance(value, Result):
         return "there"

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from pe_spectra.frozen.changes import are_equal
 from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_entry, take_side, write_entry
+from pe_spectra.frozen.equality import are_equal
 from pe_spectra.model_sources import Side, read_side
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.rotation import Rotation

@@ -317,7 +317,7 @@ def test_a_frozen_file_beside_the_model_is_no_part_of_it(cli, here):
         ("check --against old.json", "WHAT is missing"),
         ("check config.json", "--against is missing; the file that freeze wrote"),
         ("check config.json --against none.json", "none.json: no such file or folder (--against)"),
-        ("check config.json --against config.json", "config.json: is no frozen file (--against)"),
+        ("check config.json --against config.json", "config.json: is no frozen file; one of the form"),
         ("check config.json --against old.json --tolerance -1", "--tolerance is out of range (-1)"),
         ("check config.json --against old.json --tolerance nan", "--tolerance "),
         ("check config.json --against newer.json", "newer.json: is of the form pe-spectra/frozen/2"),

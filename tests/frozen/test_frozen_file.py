@@ -37,8 +37,8 @@ def test_a_person_can_read_it():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"form": None}, f"is no frozen file (--against); one of the form {FORM}, which freeze writes, is accepted"),
-        ({"form": "pe-spectra/frozen/2"}, f"is of the form pe-spectra/frozen/2 (--against); one of the form {FORM}, "),
+        ({"form": None}, f"is no frozen file; one of the form {FORM}, which freeze writes, is accepted"),
+        ({"form": "pe-spectra/frozen/2"}, f"is of the form pe-spectra/frozen/2; one of the form {FORM}, "),
         ({"more": 1}, "has the key more, which is not known; accepted: form, version, accepted, entries"),
         ({"entries": {}}, "lacks a version, entries, or reasons of what is accepted; freeze writes them"),
         ({"entries": []}, "lacks a version, entries, or reasons"),

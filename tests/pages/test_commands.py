@@ -310,7 +310,7 @@ REFUSALS = (
         "docs/checking.md",
         "and one with a key that this version does not know are refused (exit 2)",
         "check llama-3.1-8b.json --against newer.json",
-        "error: newer.json: is of the form pe-spectra/frozen/2 (--against); one of the form pe-spectra/frozen/1, ",
+        "error: newer.json: is of the form pe-spectra/frozen/2; one of the form pe-spectra/frozen/1, ",
     ),
     (
         "docs/quantities.md",

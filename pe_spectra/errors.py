@@ -65,6 +65,15 @@ class FileError(PeSpectraError):
         return type(self), (self.path, self.reason)
 
 
+class NoModelError(FileError):
+    """A configuration that states no model: that of another program, by its keys.
+
+    >>> error = NoModelError("web/config.json", "states no model")
+    >>> isinstance(error, FileError), str(error)
+    (True, 'web/config.json: states no model')
+    """
+
+
 class UndefinedError(PeSpectraError):
     """The quantity asked for does not exist, for instance a function that its weights annihilate.
 

@@ -116,28 +116,36 @@ def read_model_keys(text: str, label: str = "") -> tuple[Configuration, Mapping[
     return _state(content), content.keys if content.kind == "config.json" else None, found.path
 
 
-def locate_keys(text: str, label: str = "") -> tuple[Path | None, dict[str, Region]]:
+def locate_keys(text: str, is_read: bool = True) -> tuple[Path | None, dict[str, Region]]:
     """Find the file of a model, and where its keys stand in it, as :func:`pe_spectra.files.json_keys` calls them.
 
     Parameters
     ----------
-    text, label : as for :func:`read_model`, which has read it.
+    text : as for :func:`read_model`. is_read : whether that has read it; what it refused may be no JSON, or nowhere.
 
     Returns
     -------
-    The file, None for standard input; no regions where it is not of JSON.
+    The file, None for standard input, what was named where that is no file; no regions where it was not read, or is
+    not of JSON.
 
     Raises
     ------
-    FileError, InputError : as for :func:`read_model`.
+    FileError, InputError : of a file that was read, as for :func:`read_model`.
 
     >>> locate_keys("-")
     (None, {})
+    >>> locate_keys("missing", is_read=False)[0].name
+    'missing'
     """
-    found = find_model_file(text, label)
-    if found.path is None or found.kind == "gguf":
+    try:
+        found = find_model_file(text)
+    except (FileError, InputError):
+        if is_read:
+            raise
+        return (Path(text) if text else None), {}
+    if found.path is None or found.kind == "gguf" or not is_read:
         return found.path, {}
-    return found.path, read_key_regions(found.path, label)
+    return found.path, read_key_regions(found.path)
 
 
 def read_side(text: str, label: str = "", *, whole: bool = False) -> Side:

@@ -14,6 +14,15 @@ from pe_spectra.records import dataclass
 
 #: What in a sentence may be a key: no plain word, for such a word may mean something else.
 _KEY = re.compile(r"[A-Za-z]\w*(?:\.\w+)+|[A-Za-z][A-Za-z0-9]*_\w+")
+#: What code hosts are told of a file that has no audit, and so no other finding.
+UNUSABLE = Kind(
+    code="unusable-file",
+    levels=("error",),
+    phrase="the file cannot be used",
+    reasoning="A file that cannot be read as the configuration of a model has no audit: nothing is known of what it "
+    "would give, and the check that was asked for is not decided. The program ends with exit code 2.",
+    formula="none: the message says what is wrong with the file",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,41 +37,43 @@ class Annotation:
 
 @dataclass(frozen=True, kw_only=True)
 class Annotations:
-    """Every finding about some files, and why others could not be read: the path of each, and the reason."""
+    """Every finding about some files; before all others, of kind `UNUSABLE`, why some could not be used."""
 
     found: tuple[Annotation, ...] = ()
-    errors: tuple[tuple[Path, str], ...] = ()
 
 
 def annotate_audits(
     models: Sequence[ModelAudit],
     kinds: Mapping[str, Kind],
-    locate: Callable[[str], tuple[Path | None, Mapping[str, Region]]],
+    locate: Callable[[str, bool], tuple[Path | None, Mapping[str, Region]]],
 ) -> Annotations:
     """Give each finding about models its place: the first key of the file that it names, else where the file begins.
 
     Parameters
     ----------
     models : audits, each with the name of its file. kinds : every kind of finding, by its code.
-    locate : from such a name to the path of the file and the regions of its keys, as
+    locate : from such a name, and whether the file was read, to its path and the regions of its keys, as
         :func:`pe_spectra.model_sources.locate_keys` finds them.
 
     >>> from pe_spectra.models.checks import KINDS, audit_configuration
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
-    >>> found = annotate_audits([audit], KINDS, lambda file: (Path(file), {})).found
+    >>> found = annotate_audits([audit], KINDS, lambda file, _: (Path(file), {})).found
     >>> found[0].finding.code, found[0].kind.phrase
     ('base-too-small', 'the base is too small for this length')
     """
-    found: list[Annotation] = []
+    found = [
+        Annotation(finding=UNUSABLE.find(audit.error), kind=UNUSABLE, path=locate(audit.file, False)[0], region=None)
+        for audit in models
+        if audit.error is not None
+    ]
     for audit in models:
-        path, regions = locate(audit.file) if audit.findings else (None, {})
+        path, regions = locate(audit.file, True) if audit.findings else (None, {})
         parts = [str(one.data["part"]) for one in audit.findings if one.code == NESTED_CONFIG.code]
         for finding in audit.findings:
             region = choose_region(finding, regions, *parts) if regions else None
             found.append(Annotation(finding=finding, kind=kinds[finding.code], path=path, region=region))
-    errors = tuple((Path(audit.file), audit.error) for audit in models if audit.error is not None)
-    return Annotations(found=tuple(found), errors=errors)
+    return Annotations(found=tuple(found))
 
 
 def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "") -> Region:

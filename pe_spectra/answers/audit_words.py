@@ -54,7 +54,9 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
     >>> judge_audits([ModelAudit(file=name, error="cannot be read") for name in ("a.json", "b.json")]).code
     'unusable-files'
     """
-    return _judge_one(models[0]) if len(models) == 1 else _judge_many(models)
+    if not models:
+        return VERDICTS.say("clean", "No file that was named states a model: nothing is audited.")
+    return _judge_one(models[0]) if [one.error for one in models] == [None] else _judge_many(models)
 
 
 def _judge_one(audit: ModelAudit) -> Verdict:

@@ -50,7 +50,8 @@ class AuditBody(Body):
         "Allocated context length that was given, in positions; null where none was.", minimum=1, asked=True
     )
     models: tuple[ModelAudit, ...] = quantity(
-        "One entry for each file that was named, in that order; with --reader one for each of its readers.", least=1
+        "One entry for each file that was named, in that order; with --reader one for each of its readers; empty "
+        "where --models-only passed over all of them."
     )
 
 
@@ -69,7 +70,6 @@ def answer_audits(
 
     Parameters
     ----------
-    models : one of them at least can be used.
     trained, served, allocated : the lengths that were asked for.
     fail_on : the level from which on findings are not to be.
     rows : one for each layer type of each model, or for each pair of the only model, or for each pair of each
@@ -84,7 +84,7 @@ def answer_audits(
     'base-too-small'
     """
     good = [one for one in models if one.error is None]
-    is_single = len(models) == 1
+    is_single = len(models) == len(good) == 1
     facts, details = list_facts(good[0]) if is_single else ([], [])
     layers = [layer for audit in good for layer in audit.layers]
     heads = _choose_heads(layers, named=rows == "all pairs")
@@ -95,21 +95,25 @@ def answer_audits(
         body=AuditBody(trained=trained, served=served, allocated=allocated, models=tuple(models)),
         verdict=judge_audits(models),
         results=models,
-        table=partial(_tabulate_layers, good, worst_first=worst_first)
+        table={}
+        if not models
+        else partial(_tabulate_layers, good, worst_first=worst_first)
         if rows == "layers"
         else partial(_tabulate_pairs, good, heads),
         notes=notes,
         total=len(layers) if rows == "layers" else sum(len(layer.frequencies) for layer in layers),
         facts=facts,
         details=(*details, ("columns", _UNITS)) if is_single else (),
-        shown=_choose_shown(layers)
+        shown=()
+        if not models
+        else _choose_shown(layers)
         if rows == "layers"
         else (*heads, *(name for name in list_column_names(AuditedPair) if name != "frequency_before")),
         spelled=_spell_files([one.file for one in good]) if found_below else {},
         digits=_DIGITS,
         narrow=_NARROW,
         rows="none" if is_single else "fitting",  # the facts say what a row would
-        last="" if is_single else count_audits(models),
+        last="" if is_single or not models else count_audits(models),
         next_command=_suggest(good, is_single=is_single),
         failed=() if fail_on is None else _list_failures(good, fail_on, is_single=is_single),
     )
@@ -187,6 +191,8 @@ def _suggest(models: Sequence[ModelAudit], *, is_single: bool) -> str:
 
     Where nothing is wrong, how all implementations read the file; empty where none fits.
     """
+    if not models:
+        return ""
     gravest = find_gravest([finding for audit in models for finding in audit.findings])
     audit = models[0]
     if gravest is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pe_spectra._version import __version__
-from pe_spectra.answers.annotations import Annotation, Annotations
+from pe_spectra.answers.annotations import UNUSABLE, Annotation, Annotations
 from pe_spectra.cli.about import NAME
 from pe_spectra.cli.terminal import escape
 from pe_spectra.findings import Kind
@@ -31,19 +31,25 @@ def write_annotations(annotations: Annotations, form: str) -> str:
 
 
 def _write_sarif(annotations: Annotations) -> str:
-    """One run with the rules that found something; files that could not be read are notifications."""
+    """One run with the rules that found something.
+
+    A file that could not be used is a notification, where SARIF has the failures of a program, and a result, too, for
+    code hosts show nothing else at a file.
+    """
     kinds = list({one.kind.code: one.kind for one in annotations.found}.values())
     numbers = {kind.code: number for number, kind in enumerate(kinds)}
     driver = {"name": NAME, "version": __version__, "rules": [_describe_rule(kind) for kind in kinds]}
+    results = [_describe_result(one, numbers[one.kind.code]) for one in annotations.found]
     failures = [
-        {"level": "error", "message": _say(reason), "locations": [{"physicalLocation": _locate(path)}]}
-        for path, reason in annotations.errors
+        {name: value for name, value in result.items() if name in ("level", "message", "locations")}
+        for result in results
+        if result["ruleId"] == UNUSABLE.code
     ]
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": not failures, "toolExecutionNotifications": failures}],
-        "results": [_describe_result(one, numbers[one.kind.code]) for one in annotations.found],
+        "results": results,
     }
     return json.dumps({"$schema": _SCHEMA, "version": _SARIF, "runs": [run]}, indent=2) + "\n"
 
@@ -95,8 +101,8 @@ def _find_inner(path: Path) -> str | None:
 
 
 def _write_commands(annotations: Annotations) -> str:
-    """A command for each finding, and for each file that could not be read."""
-    lines = [_write_command("error", reason, file=_find_inner(path) or path) for path, reason in annotations.errors]
+    """A command for each finding."""
+    lines: list[str] = []
     for one in annotations.found:
         place: dict[str, object] = {} if one.path is None else {"file": _find_inner(one.path) or one.path}
         if one.region is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pe_spectra.cli.listings import explain_code
 from pe_spectra.cli.run import Outcome, Run, plot
-from pe_spectra.errors import FileError, InputError
+from pe_spectra.errors import FileError, InputError, NoModelError
 from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ def audit(
     served: int | None,
     allocated: int | None,
     reader: str | None,
+    models_only: bool,
     fail_on: Level | None,
     explain: str | None,
 ) -> Outcome:
     """The frequency of every pair, how many periods each completes in training and at inference, and
     findings, each with its numbers and what to do. No weights and no framework are needed. A folder
     without a configuration stands for all models below it. With --reader it is what the implementations
-    of diff --stack make of the file.
+    of diff --stack make of the file. With --models-only a JSON file that states no model, as that of
+    another program, is passed over with a note; one that cannot be read is an error all the same.
     """
     if explain is not None:
         from pe_spectra.models.checks import KINDS
@@ -59,10 +61,15 @@ def audit(
     if run.figure is not None:
         _check_drawn(len(configs), len(readers))
     with run.progress("auditing") as progress:
-        files = _audit_all(configs, readers, lengths, progress)
+        is_annotated = run.format in ANNOTATION_FORMATS
+        passed: list[str] | None = [] if models_only else None
+        raises = len(configs) == 1 and not is_annotated
+        files = _audit_all(configs, readers, lengths, progress, raises=raises, passed=passed)
+        run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed or ())))
         errors = tuple(one.error for one in files if one.error)
-        # a file that was asked for holds all of the answer, or is not written
-        if len(errors) == len(files) or (errors and run.output is not None):
+        # a file that was asked for holds all of the answer, or is not written; for code hosts errors are part of it
+        is_lacking = len(errors) == len(files) or (errors and run.output is not None)
+        if errors and is_lacking and not is_annotated:
             return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
         return _answer(run, files, lengths, fail_on, errors, found_below=len(configs) > len(named))
 
@@ -89,8 +96,8 @@ def _answer(
     answer = answer_audits(
         files, **lengths, fail_on=fail_on, rows=rows, worst_first=run.screen.watched, found_below=found_below
     )
-    if run.figure is not None and not _count_pairs(files[0]):
-        what = files[0].scheme or "none"
+    if run.figure is not None and not (files and _count_pairs(files[0])):
+        what = (files and files[0].scheme) or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
     # which is read as the newest transformers, unless others were asked for
     readers = [one.reader for one in files if one.reader is not None] or [STACKS[REFERENCE]]
@@ -102,7 +109,7 @@ def _answer(
         from pe_spectra.models.checks import KINDS
 
         answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
-    return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", files[0]), errors=errors)
+    return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", *files[:1]), errors=errors)
 
 
 def _check_drawn(configs: int, readers: int) -> None:
@@ -127,8 +134,14 @@ def _audit_all(
     readers: Sequence[Stack | None],
     lengths: _Lengths,
     progress: Callable[[int, int], None],
+    *,
+    raises: bool,
+    passed: list[str] | None,
 ) -> list[ModelAudit]:
-    """Audit every file as every reader reads it, None the library that it is made for; or say why it cannot be used."""
+    """Audit every file as every reader reads it, None the library that it is made for; or say why it cannot be used.
+
+    Why a file states no model is added to `passed`, unless that is None.
+    """
     from pe_spectra.model_sources import read_model
     from pe_spectra.models.checks import audit_configuration
     from pe_spectra.models.model_audit import ModelAudit
@@ -142,7 +155,10 @@ def _audit_all(
                 stated = stated or read_model(text)
                 files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
             except (FileError, InputError) as error:
-                if len(configs) == 1:
+                if passed is not None and isinstance(error, NoModelError):
+                    passed.append(str(error))
+                    break
+                if raises:
                     raise
                 message = str(error)
                 said = message if text in message else f"{text}: {message}"

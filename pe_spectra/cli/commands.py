@@ -120,7 +120,7 @@ COMMANDS: Mapping[str, Declaration] = {
     "audit": Declaration(
         summary="What positional encoding a model's configuration really gives, and what is wrong with it.",
         module="auditing",
-        takes="configs trained:audit served:audit allocated reader fail_on explain:completed",
+        takes="configs trained:audit served:audit allocated reader models_only fail_on explain:completed",
         data="format:findings json output full",
         figure="",
         examples=(

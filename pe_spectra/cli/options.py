@@ -222,6 +222,7 @@ OPTIONS: Mapping[str, Option] = {
         several=True,
     ),
     "fail_on": Option("--fail-on", "", "exit 1 where a finding has this level or more", Choice(members=FINDING_LEVELS)),
+    "models_only": Option("--models-only", "", "pass over files that state no model, with a note, as hooks do"),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
     "explain:completed": Option(
         "--explain", "CODE", "the reasoning behind a finding", words="pe_spectra.models.checks:KINDS"

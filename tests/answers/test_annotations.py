@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pe_spectra.answers.annotations import annotate_audits, choose_region
+from pe_spectra.answers.annotations import UNUSABLE, annotate_audits, choose_region
 from pe_spectra.files.json_keys import find_key_regions
 from pe_spectra.findings import Finding
 from pe_spectra.model_sources import locate_keys, read_model
@@ -70,9 +70,13 @@ def test_the_first_key_that_is_named(message, data, line):
     assert choose_region(Finding(level="note", code="some", message=message, data=data), regions).line == line
 
 
-def test_files_that_could_not_be_read_are_named_with_the_reason():
-    found = annotate_audits([ModelAudit(file="a.json", error="is empty")], KINDS, pytest.fail)
-    assert (found.found, found.errors) == ((), ((Path("a.json"), "is empty"),))
+def test_files_that_could_not_be_used_come_first_with_the_reason():
+    good = audit_configuration(read_model(str(MODELS / "broken" / "head-dim-odd.json")))
+    found = annotate_audits([good, ModelAudit(file="no/a.json", error="is empty")], KINDS, locate_keys).found
+    assert len(found) == 1 + len(good.findings)
+    first = found[0]
+    assert (first.kind, first.path, first.region) == (UNUSABLE, Path("no/a.json"), None)
+    assert (first.finding.level, first.finding.message) == ("error", "is empty")
 
 
 def test_keys_of_the_part_that_is_audited_go_before_those_of_another():

@@ -116,15 +116,45 @@ def test_a_file_without_findings(cli, ask_sarif, tmp_path):
 def test_files_that_cannot_be_read_are_told_too(cli, ask_sarif, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(LLAMA))
     run = ask_sarif("a.json", "no ne.json", code=2)
-    assert run["results"]
+    assert len(run["results"]) > 1
     (invocation,) = run["invocations"]
     (told,) = invocation["toolExecutionNotifications"]
     assert not invocation["executionSuccessful"]
     assert told["message"]["text"] == "no ne.json: no such file or folder"
     assert told["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "no%20ne.json"
     done = cli("audit a.json none.json --format github")
-    assert read_commands(done.out)[0] == ("error", {"file": "none.json"}, "none.json: no such file or folder")
+    said = {"file": "none.json", "title": "unusable-file"}
+    assert read_commands(done.out)[0] == ("error", said, "none.json: no such file or folder")
     assert (done.code, done.err) == (2, "error: none.json: no such file or folder\n")
+
+
+def test_a_file_that_cannot_be_used_is_a_result_even_alone(cli, ask_sarif, tmp_path):
+    """Code hosts show nothing but results: so where no file can be used each has one, in a file for answers, too."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{ ")
+    (tmp_path / "empty.json").write_text("")
+    for names in (["model"], ["empty.json"], ["none.gguf"], ["model", "empty.json"]):
+        run = ask_sarif(*names, code=2)
+        (rule,) = run["tool"]["driver"]["rules"]
+        assert (rule["id"], rule["defaultConfiguration"]) == ("unusable-file", {"level": "error"})
+        assert not run["invocations"][0]["executionSuccessful"]
+        places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]]
+        assert places == [name.replace("model", "model/config.json") for name in names]
+        done = cli("audit --format github", *names)
+        commands = read_commands(done.out)
+        assert [(kind, said["file"], said["title"]) for kind, said, _ in commands] == [
+            ("error", place, "unusable-file") for place in places
+        ]
+        assert (done.code, done.err) == (2, "".join(f"error: {text}\n" for _, _, text in commands))
+        assert [text for _, _, text in commands] == [
+            one["message"]["text"].replace("{{", "{") for one in run["results"]
+        ]
+    done = cli("audit model --output found.sarif --format sarif")
+    assert (done.code, done.out) == (2, "")
+    assert json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]
+    assert cli("audit model empty.json --output found.json").code == 2
+    assert not (tmp_path / "found.json").exists()
+    assert set(read_commands(cli("audit '' --format github").out)[0][1]) == {"title"}
 
 
 def test_places_of_other_files(cli, ask_sarif, tmp_path, monkeypatch):

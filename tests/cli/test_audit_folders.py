@@ -201,3 +201,41 @@ def test_beside_errors_stderr_has_them_alone(cli, tmp_path):
     assert done.code == 2
     assert done.err == "error: missing.json: no such file or folder\n"
     assert "changes nothing here" in cli("audit small.json --allocated 4096").err
+
+
+# ----------------------------------------------------------------------------------- files of other programs
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("config.json", '{"name": "eslint", "rules": {}}', "names no positional encoding; looked for head_dim"),
+        ("params.json", '{"params": 1}', "states no model; looked for dim, n_heads, n_layers"),
+    ],
+)
+def test_files_that_state_no_model_are_passed_over_where_that_is_asked_for(cli, refuse, models, name, content, reason):
+    (models / name).write_text(content)
+    said = f"{models / name}: {reason}"
+    assert refuse(f"audit {models / name}").startswith(said)
+    done = cli(f"audit {models / name} {models / 'b' / 'good'} {models / 'a'} --models-only --json --fail-on error")
+    assert [Path(one["file"]).name for one in read_json(done)["models"]] == ["good", "a"]
+    assert done.err.startswith(f"note: passed over: {said}")
+    assert done.code == 0
+    for form in ("table", "json", "csv", "markdown", "github"):
+        done = cli(f"audit {models / name} --models-only --reader vllm,transformers-4 --format {form}")
+        assert (done.code, done.err.count("note: passed over: ")) == (0, 1), form
+        if form in ("table", "markdown"):
+            assert done.out.strip() == "No file that was named states a model: nothing is audited."
+    assert "no rotary frequencies to draw (none)" in refuse(f"audit {models / name} --models-only --figure a.png")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[1]", '{"model_type": "nobody-knows"}', '{"architectures": ["A"]}', '{"text_config": {}}', '{"d_model": 8}'],
+)
+def test_no_other_file_is_passed_over(cli, models, content):
+    (models / "config.json").write_text(content)
+    done = cli(f"audit {models / 'config.json'} --models-only")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ")
+    assert "passed over" not in done.err

@@ -143,6 +143,9 @@ def test_the_hook_of_pre_commit(folder):
     program, *words = shlex.split(HOOK["entry"])
     assert program == PROGRAM.name
     shutil.copy(MODELS / "broken" / "both-generations-contradict.json", folder / "config.json")
-    for name, code in (("good model/config.json", 0), ("broken/config.json", 0), ("config.json", 1)):
+    (folder / "web").mkdir()
+    (folder / "web" / "config.json").write_text('{"rules": {"semi": "error"}}')
+    files = ("good model/config.json", 0), ("broken/config.json", 0), ("config.json", 1), ("web/config.json", 0)
+    for name, code in files:
         line = [str(PROGRAM), *words, *HOOK["args"], name]
         assert subprocess.run(line, cwd=folder, capture_output=True, timeout=60).returncode == code

@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from pe_spectra.errors import FileError, shorten
+from pe_spectra.errors import FileError, NoModelError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
@@ -52,6 +52,8 @@ _DEEPEST = 4
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Keys that a rotary or other encoding has of its own.
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
+#: Keys that name a model, in files of transformers, timm and diffusers.
+_OF_MODELS = ("model_type", "architectures", "architecture", "_class_name")
 #: Linear biases, unless the file says no.
 _ALIBI = ("bloom", "mpt")
 _ABOUT_ALIBI = frozenset({"alibi", "attn_config"})
@@ -198,7 +200,8 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
         return _settle(*part)
     how = tell_how_known(name)
     if not how:
-        raise FileError(keys.path, _explain_nothing(keys))
+        is_other = keys.where == whole.where and not keys.has_any(*_OF_MODELS, *WIDTHS, "head_dim")
+        raise (NoModelError if is_other else FileError)(keys.path, _explain_nothing(keys))
     where = keys.where.rstrip(".")
     message = f"no position scheme was found in the classes of {name} with these keys (transformers {NEWEST}, {how})"
     keys.report(NO_SCHEME, f"{where}: {message}" if where else message, model=name)

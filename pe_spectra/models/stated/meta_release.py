@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pe_spectra.errors import NoModelError
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.rotary_blocks import SCALING_NOT_USED
@@ -22,6 +23,8 @@ LLAMA4 = {"factor": 16.0, "low_freq_factor": 1.0, "high_freq_factor": 1.0}
 LLAMA_LENGTH = 8192
 #: Widths of Llama 3.2 (1B, 3B), to which transformers gives factor 32; Meta's code has 8 for all.
 _LLAMA32_WIDTHS, _LLAMA32_FACTOR = (2048, 3072), 32.0
+#: Keys of which every file has some.
+_SIZES = ("dim", "n_heads", "n_layers")
 #: Keys that only Llama 4 has.
 _LLAMA4_KEYS = ("nope_layer_interval", "moe_args", "attention_chunk_size", "use_qk_norm")
 #: Keys of files of the same name that other releases have, which turn in another way.
@@ -59,6 +62,8 @@ def read_params(params: Mapping[str, Any], path: str) -> Configuration:
     for key in _FOREIGN:
         if key in keys:
             keys.refuse(key, "no release of Meta's has it; the config.json of the same model is accepted")
+    if not keys.has_any(*_SIZES):
+        raise NoModelError(path, f"states no model; looked for {', '.join(_SIZES)}")
     fourth = keys.has_any(*_LLAMA4_KEYS)
     width, heads = keys.read_integer("dim"), keys.read_integer("n_heads")
     stated = keys.find_integer("head_dim")

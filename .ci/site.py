@@ -8,6 +8,7 @@ is made by running an example of each command, the reference from the docstrings
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
 import shutil
@@ -29,6 +30,8 @@ from tests.program.command_line_files import MODELS, TABLES  # noqa: E402
 PAGES = ROOT / "build" / "pages"
 #: What is published as it is; the links of pages lead to these alone.
 PUBLISHED = ("*.md", "LICENSE", "CITATION.cff", "docs/*", "figures/*.png")
+#: Command -> what its examples need beside the package, an extra that the site does without.
+_NEEDED = dict.fromkeys(("experiment run", "experiment check", "experiment data"), "jax")
 #: Lines of an answer that the gallery shows.
 _LINES = 40
 
@@ -61,21 +64,21 @@ def write_gallery() -> Iterator[str]:
 
 
 def _show(name: str, declared: Declaration, folder: Path) -> Iterator[str]:
-    """The first example that runs here; its words alone where none does, for want of an extra or of a file."""
-    picture = f"{name.replace(' ', '-')}.svg"
-    for example in declared.examples:
-        is_drawn = declared.figure is not None and "--figure" not in example
-        try:
-            lines = run_on_terminal(f"{example} --figure {picture}" if is_drawn else example, folder).splitlines()
-        except RuntimeError:  # it does not end with 0
-            continue
-        shown = [*lines[:_LINES], "..."] if len(lines) > _LINES else lines
-        yield "\n".join(["```console", f"$ {example}", *shown, "```", ""])
-        if (folder / picture).is_file():
-            shutil.move(folder / picture, PAGES / "gallery" / picture)
-            yield f"![What {name} draws](gallery/{picture})\n"
+    """The first example with its answer and its figure; all examples without, where what they need is not installed.
+
+    An example that fails for another reason fails the whole.
+    """
+    if name in _NEEDED and importlib.util.find_spec(_NEEDED[name]) is None:
+        yield "\n".join(["```console", *(f"$ {example}" for example in declared.examples), "```", ""])
         return
-    yield "\n".join(["```console", *(f"$ {example}" for example in declared.examples), "```", ""])
+    example, picture = declared.examples[0], f"{name.replace(' ', '-')}.svg"
+    is_drawn = declared.figure is not None and "--figure" not in example
+    lines = run_on_terminal(f"{example} --figure {picture}" if is_drawn else example, folder).splitlines()
+    shown = [*lines[:_LINES], "..."] if len(lines) > _LINES else lines
+    yield "\n".join(["```console", f"$ {example}", *shown, "```", ""])
+    if (folder / picture).is_file():
+        shutil.move(folder / picture, PAGES / "gallery" / picture)
+        yield f"![What {name} draws](gallery/{picture})\n"
 
 
 def write_reference() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The site: every page is in its menu, the reference has every public name, the gallery the example that runs."""
+"""The site: every page is in its menu, the reference has every public name, the gallery examples that run."""
 
 import importlib.util
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pe_spectra
-from pe_spectra.cli.commands import Declaration
+from pe_spectra.cli.commands import COMMANDS, Declaration
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,14 +36,28 @@ def test_the_reference_has_every_public_name_with_what_it_takes(site):
     assert "\nPeSpectraError\n\nRoot of every error" in page
 
 
-@pytest.mark.parametrize(
-    ("examples", "shown"),
-    [
-        (("pe-spectra count-low-bin --d 8", "pe-spectra --version"), "$ pe-spectra count-low-bin --d 8\n3 of 4 "),
-        (("pe-spectra audit no.json", "pe-spectra count-low-bin --d 8"), "$ pe-spectra count-low-bin --d 8\n3 of 4 "),
-        (("pe-spectra audit no.json",), "$ pe-spectra audit no.json\n```"),
-    ],
-)
-def test_the_gallery_shows_the_first_example_that_runs(site, tmp_path, examples, shown):
-    declared = Declaration(summary="", module="", examples=examples)
-    assert "\n".join(site._show("count-low-bin", declared, tmp_path)).startswith(f"```console\n{shown}")
+EXAMPLE, FAILING = "pe-spectra count-low-bin --d 8", "pe-spectra audit no.json"
+
+
+def show(site, folder, name, *examples):
+    return "\n".join(site._show(name, Declaration(summary="", module="", examples=examples), folder))
+
+
+def test_the_gallery_shows_the_first_example(site, tmp_path):
+    shown = show(site, tmp_path, "count-low-bin", EXAMPLE, FAILING)
+    assert shown.startswith(f"```console\n$ {EXAMPLE}\n3 of 4 ")
+    assert FAILING not in shown
+
+
+def test_an_example_that_fails_fails_the_site(site, tmp_path):
+    with pytest.raises(RuntimeError, match=re.escape(f"{FAILING} ended with 2")):
+        show(site, tmp_path, "count-low-bin", FAILING, EXAMPLE)
+
+
+def test_what_needs_something_that_is_not_installed_is_shown_without_an_answer(site, tmp_path, monkeypatch):
+    assert set(site._NEEDED) <= set(COMMANDS)
+    monkeypatch.setitem(site._NEEDED, "count-low-bin", "no_such_module")
+    shown = show(site, tmp_path, "count-low-bin", EXAMPLE, FAILING)
+    assert shown == f"```console\n$ {EXAMPLE}\n$ {FAILING}\n```\n"
+    monkeypatch.setitem(site._NEEDED, "count-low-bin", "numpy")
+    assert "\n3 of 4 " in show(site, tmp_path, "count-low-bin", EXAMPLE)

@@ -42,6 +42,21 @@ def run_step(step, folder, runner, **given):
     return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
+def read_log(text):
+    """The lines of a log in which a runner looks for commands, and those in which it does not."""
+    acted, passed, token = [], [], None
+    for line in text.splitlines():
+        if token is None and line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+            assert re.fullmatch("[0-9a-f]{64}", token)
+        elif token is not None and line == f"::{token}::":
+            token = None
+        else:
+            (acted if token is None else passed).append(line)
+    assert token is None
+    return acted, passed
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A repository with two models, one of them with a fault."""
@@ -57,6 +72,7 @@ def runner(tmp_path):
     place = tmp_path / "runner temp" / "pe-spectra" / "bin"
     place.mkdir(parents=True)
     (place / "pe-spectra").symlink_to(PROGRAM)
+    (place / "python").symlink_to(sys.executable)
     return tmp_path / "runner temp"
 
 
@@ -75,7 +91,8 @@ def test_definition_of_the_action():
 def test_findings_become_annotations_and_fail_the_step(folder, runner):
     done = run_step(AUDIT, folder, runner, paths="*/config.json", **{"fail-on": "warning"})
     assert done.returncode == 1
-    lines = done.stdout.splitlines()
+    lines, passed = read_log(done.stdout)
+    assert "check failed: broken/config.json: finding of level warning: factor-mismatch" in passed
     assert all(line.startswith("::") for line in lines)
     (found,) = [line for line in lines if "title=factor-mismatch" in line]
     assert found.startswith("::warning file=broken/config.json,line=12,col=5,endColumn=13,")
@@ -84,7 +101,7 @@ def test_findings_become_annotations_and_fail_the_step(folder, runner):
 
 def test_sarif_goes_to_a_file(folder, runner):
     done = run_step(AUDIT, folder, runner, paths=".", format="sarif", output="found.sarif")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, *read_log(done.stdout)) == (0, [], ["wrote found.sarif"])
     (run,) = json.loads((folder / "found.sarif").read_text())["runs"]
     assert "factor-mismatch" in {one["ruleId"] for one in run["results"]}
 
@@ -95,8 +112,25 @@ def test_no_input_is_a_command_or_an_option(folder, runner):
         done = run_step(AUDIT, folder, runner, **{"paths": "broken", "format": "json", name: hostile})
         assert done.returncode == (0 if name == "output" else 2), (name, done)
         assert not (folder / "made").exists()
-    assert "--help" in run_step(AUDIT, folder, runner, paths="--help").stderr
+    assert "--help" in run_step(AUDIT, folder, runner, paths="--help").stdout
     assert run_step(AUDIT, folder, runner, paths="broken", **{"fail-on": ""}).returncode == 0
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "markdown", "github"])
+@pytest.mark.parametrize("name", ["::warning::forged", "##[add-mask]forged", "::stop-commands::a"])
+def test_names_are_no_commands_of_the_runner(folder, runner, form, name):
+    """Rows begin with the names of files, and errors have them within: a runner acts on both where it looks."""
+    shutil.copytree(folder / "broken", folder / name)
+    (folder / name / "none.json").write_text("")
+    paths = "\n".join([f"{name}/config.json", "good model", "broken", f"{name}/none.json"])
+    done = run_step(AUDIT, folder, runner, paths=paths, format=form)
+    assert done.returncode == 2
+    acted, passed = read_log(done.stdout)
+    assert any(name in line for line in passed)
+    assert done.stderr == ""
+    if form != "github":
+        assert acted == []
+    assert all(re.match("::(error|warning|notice) file=", line) for line in acted)
 
 
 @pytest.mark.slow

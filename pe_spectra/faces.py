@@ -1,4 +1,4 @@
-"""Values and tables in other languages: JSON, Markdown, LaTeX, HTML and pandas."""
+"""Values and tables in other languages: JSON, Markdown, HTML and pandas."""
 
 from __future__ import annotations
 
@@ -19,35 +19,6 @@ _LARGE = 1e9
 PART = 1 << 10
 #: Of a short description: characters of a line, and lines.
 _LONGEST_LINE, _MOST_LINES = 110, 10
-#: Cells longer than this are broken into lines by LaTeX; its page takes so many rows of a table that is not.
-_PROSE, _ROWS_OF_PAGE = 40, 40
-#: Characters that LaTeX reads as commands, or in the fonts of plain LaTeX sets as others.
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\u00d7": r"$\times$",
-    "\u2212": "$-$",
-    "\u2013": r"\textendash{}",
-    "\u2014": r"\textemdash{}",
-    "\u2018": r"\textquoteleft{}",
-    "\u2019": r"\textquoteright{}",
-    "\u201c": r"\textquotedblleft{}",
-    "\u201d": r"\textquotedblright{}",
-    "\u2026": r"\ldots{}",
-}
-#: What LaTeX sets as one character, and what it reads as an option of the line before.
-_LIGATURES, _LATEX_START = re.compile(r"([-',])(?=\1)"), re.compile(r"^(?=[\[*])")
-#: Marks that combine with the letter before them -> the accent of LaTeX that sets the two.
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
-}  # fmt: skip
 #: What Markdown may read as markup in a line, and as the beginning of a list, heading or rule at its start.
 _MARKDOWN = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
 _MARKDOWN_START = re.compile(r"^([0-9]*)([#+=.)-])")
@@ -190,26 +161,6 @@ def escape_markdown(text: str, *, starts: bool = False) -> str:
     return _MARKDOWN_START.sub(r"\1\\\2", safe) if starts else safe
 
 
-def escape_latex(text: str) -> str:
-    r"""Write a text so that plain LaTeX sets it as it is; characters that its fonts lack by the numbers of their codes.
-
-    >>> print(escape_latex("50 % of --x"), escape_latex("Fej\u00e9r"), escape_latex("\u4f4d"))
-    50 \% of -{}-x Fej\'{e}r \textbackslash{}u4f4d
-    """
-    safe = "".join(_LATEX.get(one) or (one if one.isascii() else _write_foreign(one)) for one in text)
-    return _LATEX_START.sub("{}", _LIGATURES.sub(r"\1{}", safe))
-
-
-def _write_foreign(character: str) -> str:
-    """Write a character beyond ASCII as an accent on a letter, else by its number."""
-    from unicodedata import normalize
-
-    parts = normalize("NFD", character)
-    if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
-        return f"\\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    return _LATEX["\\"] + (f"u{ord(character):04x}" if ord(character) <= 0xFFFF else f"U{ord(character):08x}")
-
-
 def write_markdown(columns: Columns, digits: int = 6) -> str:
     """Write a table in Markdown; columns of numbers are aligned to the right.
 
@@ -221,63 +172,8 @@ def write_markdown(columns: Columns, digits: int = 6) -> str:
     """
     rows = [list(columns), *_write_rows(columns, digits)]
     lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
-    rule = "".join("--:|" if _is_numeric(cells) else ":--|" for cells in columns.values())
+    rule = "".join("--:|" if is_numeric(cells) else ":--|" for cells in columns.values())
     return "\n".join([lines[0], f"|{rule}", *lines[1:]])
-
-
-def write_latex(columns: Columns, digits: int = 6, caption: str = "") -> str:
-    r"""Write a table in LaTeX with the rules of booktabs; numbers are aligned to the right.
-
-    With a caption it is one that floats, or where it is longer than a page that of the package longtable.
-
-    >>> print(write_latex({"s": [5], "share": ["50 %"], "least": [-1.5e-10]}))
-    \begin{tabular}{rlr}
-    \toprule
-    s & share & least \\
-    \midrule
-    5 & 50 \% & $-1.5 \times 10^{-10}$ \\
-    \bottomrule
-    \end{tabular}
-    """
-    form = _choose_columns(columns)
-    head = " & ".join(map(escape_latex, columns)) + r" \\"
-    cells = ([_write_latex_cell(cell, digits) for cell in values] for values in columns.values())
-    rows = [f"{' & '.join(row)} \\\\" for row in zip(*cells, strict=True)]
-    top = [r"\toprule", head, r"\midrule"]
-    if caption and len(rows) > _ROWS_OF_PAGE:
-        named = [rf"\caption{{{escape_latex(caption)}}} \\"]
-        lines = [
-            rf"\begin{{longtable}}{{{form}}}",
-            *named,
-            *top,
-            r"\endhead",
-            *rows,
-            r"\bottomrule",
-            r"\end{longtable}",
-        ]
-        return "\n".join(lines)
-    lines = [rf"\begin{{tabular}}{{{form}}}", *top, *rows, r"\bottomrule", r"\end{tabular}"]
-    if caption:
-        lines = [r"\begin{table}", rf"\caption{{{escape_latex(caption)}}}", r"\centering", *lines, r"\end{table}"]
-    return "\n".join(lines)
-
-
-def _choose_columns(columns: Columns) -> str:
-    """The form of each column: numbers to the right, texts to the left, sentences on several lines."""
-    long = [name for name, cells in columns.items() if any(isinstance(c, str) and len(c) > _PROSE for c in cells)]
-    broken = rf"p{{{0.8 / max(1, len(long)):.2g}\linewidth}}"
-    return "".join(broken if name in long else "r" if _is_numeric(cells) else "l" for name, cells in columns.items())
-
-
-def _write_latex_cell(cell: Cell, digits: int) -> str:
-    """A number with its sign and power of ten as mathematics has them; any other cell as text."""
-    text = write_cell(cell, digits)
-    if isinstance(cell, bool) or not isinstance(cell, int | float) or not math.isfinite(cell):
-        return escape_latex(text)
-    number, power, exponent = text.partition("e")
-    if power:
-        return rf"${number} \times 10^{{{int(exponent)}}}$"
-    return f"${text}$" if text.startswith("-") else text
 
 
 def write_html(columns: Columns, digits: int = 6, most: int | None = None) -> str:
@@ -338,7 +234,12 @@ def make_dataframe(columns: Columns) -> Any:
     return pandas.DataFrame({name: list(cells) for name, cells in columns.items()})
 
 
-def _is_numeric(cells: Sequence[Cell]) -> bool:
+def is_numeric(cells: Sequence[Cell]) -> bool:
+    """Whether a column is of numbers, or of what does not exist.
+
+    >>> is_numeric([1, None, 0.5]), is_numeric([True])
+    (True, False)
+    """
     return all(isinstance(cell, int | float | None) and not isinstance(cell, bool) for cell in cells)
 
 

@@ -22,7 +22,6 @@ from pe_spectra.faces import (
     is_column,
     make_dataframe,
     simplify,
-    write_latex,
     write_markdown,
     write_short,
 )
@@ -217,6 +216,8 @@ class Result(ReadOnly):
 
     def to_latex(self, digits: int = 6) -> str:
         """Return the columns as a LaTeX tabular with the rules of booktabs."""
+        from pe_spectra.latex import write_latex
+
         return write_latex(self.to_columns(), digits)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,7 +17,8 @@ from pe_spectra.answers.answer import Answer, Body, Verdict
 from pe_spectra.cli.commands import COMMANDS
 from pe_spectra.cli.markup import WRITERS, write_document
 from pe_spectra.cli.terminal import escape
-from pe_spectra.faces import escape_latex, escape_markdown, write_latex
+from pe_spectra.faces import escape_markdown
+from pe_spectra.latex import _LATEX, escape_latex, write_latex
 from pe_spectra.vocabulary import FORMATS
 from tests.cli.paper import COMMANDS as NAMES
 from tests.cli.paper import DRAWING, list_options
@@ -213,16 +215,74 @@ def test_numbers_in_latex_are_those_of_the_table():
 
 
 def test_a_long_table_continues_on_further_pages(tmp_path):
-    rows = {"n": list(range(200)), "text": ["a sentence that is longer than a column of names may be"] * 200}
+    rows = {
+        "n": list(range(200)),
+        "text": ["a sentence that is longer than what is left of a line by a column of names"] * 200,
+    }
     text = write_latex(rows, caption="200 rows")
-    assert text.startswith("\\begin{longtable}{rp{0.8\\linewidth}}\n\\caption{200 rows} \\\\\n\\toprule\n")
+    assert text.startswith("\\begin{longtable}{rp{0.85\\linewidth}}\n\\caption{200 rows} \\\\\n\\toprule\n")
     assert "\\begin{table}\n\\caption{x}\n" in write_latex({"n": [1]}, caption="x")
     compile_latex(tmp_path, text)
 
 
-def test_letters_with_accents():
-    assert escape_latex("Fejér, Müller, Erdős, Łódź") == (
-        r"Fej\'{e}r, M\"{u}ller, Erd\H{o}s, \textbackslash{}u0141\'{o}d\'{z}"
+def compile_widely(folder, text):
+    """Compile a table; nothing of it stands beyond the margin. Give what the page shows."""
+    compile_latex(folder, text)
+    log = (folder / "all.log").read_text(errors="replace")
+    assert not re.findall(r"Overfull .hbox \((\d\d+\.\d+pt) too wide", log)
+    if shutil.which("pdftotext") is None:
+        return ""
+    line = ["pdftotext", "-layout", "all.pdf", "-"]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.mark.parametrize("rows", [3, 60])
+def test_a_wide_table_stays_on_its_page(tmp_path, rows):
+    """Twelve columns: parted where they do not fit, and each part has the names of the rows."""
+    names = [f"kernel_half_width_{chr(ord('a') + number)}" for number in range(10)]
+    columns = {
+        "encoding": [f"sinusoidal d={n} rho=10000" for n in range(rows)],
+        **{name: [-1.5e-10 * (n + 1) for n in range(rows)] for name in names},
+        "notes": ["a sentence that is longer than a column of names may be, models/meta-llama/Llama-3.1-8B/it"] * rows,
+    }
+    text = write_latex(columns, caption="wide")
+    assert text.count(r"\caption") == 1
+    tables = text.count(r"\toprule")
+    assert tables > 1
+    assert text.count("sinusoidal") == rows * tables
+    assert text.count(r"\times") == rows * len(names)
+    assert text.count("a sentence") == rows
+    compile_widely(tmp_path, text)
+
+
+@pytest.mark.usefixtures("example_files")
+def test_wide_answers_stay_on_their_page(cli, tmp_path):
+    for number, line in enumerate(("compare sinusoidal:d=16 dft:d=16 rope:d=16 --length 16", "audit config.json")):
+        (tmp_path / str(number)).mkdir()
+        text = cli(f"{line} --full --no-figure --format latex").out
+        table = text[text.index(r"\begin{") : text.rindex(r"\begin{description}")]
+        compile_widely(tmp_path / str(number), table)
+
+
+def test_a_table_that_fits_is_not_parted():
+    columns = {"encoding": ["dft"], "kernel_half_width": [1.5], "share": [2.0]}
+    assert write_latex(columns, caption="x") == (
+        "\\begin{table}\n\\caption{x}\n\\centering\n" + write_latex(columns) + "\n\\end{table}"
     )
+
+
+def test_letters_beyond_ascii(tmp_path):
+    assert escape_latex("Fejér, Müller, Erdős, Łódź, ế") == (
+        r"Fej\'{e}r, M\"{u}ller, Erd\H{o}s, \L{}\'{o}d\'{z}, \'{\^{e}}"
+    )
+    assert escape_latex("Straße, e\u0301") == r"Stra\ss{}e, \'{e}"
+    assert escape_latex("π ≤ 2 Α ² →") == r"$\pi$ $\leq$ 2 A $^2$ $\rightarrow$"
+    assert escape_latex("位\U00020000") == r"\textbackslash{}u4f4d\textbackslash{}U00020000"
+    assert _LATEX.keys() >= {*"ßæÆœŒøØłŁıαωΓΩΑΧ±≤√°¡"}
+    shown = compile_widely(tmp_path, write_latex({"a": ["Straße Øł", "\n".join(sorted(_LATEX))]}, caption="位"))
+    assert not shown or ("Straße" in shown and "u4f4d" in shown)
+
+
+def test_text_that_plain_latex_would_set_otherwise():
     assert escape_latex("--full ''a'' [b] 'c'") == "-{}-full '{}'a'{}' [b] 'c'"
     assert [escape_latex(text) for text in ("[1cm]", "*", "-")] == ["{}[1cm]", "{}*", "-"]

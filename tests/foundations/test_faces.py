@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pe_spectra import faces
-from pe_spectra.faces import Cells, are_numbers, write_cell, write_html, write_latex, write_markdown
+from pe_spectra.faces import Cells, are_numbers, write_cell, write_html, write_markdown
+from pe_spectra.latex import write_latex
 
 HOSTILE = {"name": ["a|b", "x_1 & 50 % {#}", "<script>\\n", "~^$"], "n": [1, None, 2.5, 3]}
 

@@ -109,7 +109,9 @@ def _answer(
         from pe_spectra.models.checks import KINDS
 
         answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
-    return run.finish(answer, plot("pe_spectra.plots.wavelengths.compose_audit", *files[:1]), errors=errors)
+    is_drawn = len(files) == 1 and _count_pairs(files[0])
+    figure = plot("pe_spectra.plots.wavelengths.compose_audit", files[0]) if is_drawn else None
+    return run.finish(answer, figure, errors=errors)
 
 
 def _check_drawn(configs: int, readers: int) -> None:

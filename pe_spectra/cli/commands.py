@@ -220,6 +220,17 @@ COMMANDS: Mapping[str, Declaration] = {
         takes="data label arms norms seeds length:window stride quick",
         examples=("pe-spectra experiment data --data table:pump.csv --label state=broken --arms sinusoidal dft",),
     ),
+    "report": Declaration(
+        summary="One page of HTML with answers, tables and figures, which needs no network.",
+        module="report_page",
+        takes="items paper output:page",
+        data="",
+        examples=(
+            "pe-spectra report config.json --output report.html",
+            "pe-spectra report sinusoidal:d=64 --output report.html",
+            "pe-spectra report --paper --output paper.html",
+        ),
+    ),
     "sweep": Declaration(
         summary="Answer a command at every point of a grid.",
         module="sweeping",

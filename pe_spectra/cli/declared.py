@@ -290,6 +290,17 @@ def _make_family(name: str) -> PaperGroup:
 
 
 _make_command = cache(DeclaredCommand)
+
+
+def find_command(name: str) -> DeclaredCommand:
+    """Return the command of a full name, as `experiment report`.
+
+    >>> find_command("audit").name
+    'audit'
+    """
+    return _make_command(name)
+
+
 _FIRST = Commands()
 #: What else the first word may be, a family of commands or one whose answer does not repeat: what makes it.
 OTHERS: Mapping[str, Callable[[], Any]] = {

@@ -40,20 +40,24 @@ def write_document(answer: Answer, form: str, *, full: bool) -> str:
         from pe_spectra.cli.annotating import write_annotations
 
         return write_annotations(answer.annotations, form)
+    return WRITERS[form](describe(answer, full=full)) + "\n"
+
+
+def describe(answer: Answer, *, full: bool) -> Content:
+    """Return what a document says of an answer, without control characters; where `full`, all columns and details."""
     names = answer.columns if full or not answer.shown else answer.shown
     columns = {
         escape(name): [escape(cell) if isinstance(cell, str) else cell for cell in answer.columns[name]]
         for name in names
     }
     facts = [*answer.facts, *(answer.details if full else ())]
-    content = Content(
+    return Content(
         verdict=escape(answer.verdict.text),
         facts=[(escape(label), escape(text)) for label, text in facts],
         columns=columns if any(map(len, columns.values())) else {},
         last=escape(answer.last),
         digits=answer.digits,
     )
-    return WRITERS[form](content) + "\n"
 
 
 def _write_markdown(content: Content) -> str:

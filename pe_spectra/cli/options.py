@@ -243,6 +243,16 @@ OPTIONS: Mapping[str, Option] = {
         several=True,
     ),
     "output:sweep": Option("--output", "FILE", "a .csv file with a line for each row, gone on with; or .parquet"),
+    # of a report
+    "items:report": Option(
+        "items",
+        "[WHAT]...",
+        "a SPEC, a table, a configuration, a folder of models, results of experiment run; several are compared",
+        several=True,
+        words=ENCODING_NAMES,
+    ),
+    "paper": Option("--paper", "", "the reproduction of the paper: its figures, its claims and their errata"),
+    "output:page": Option("--output", "FILE.html", "the page"),
     # where the answer goes, and in which form
     "format": Option("form --format", "", "form of the answer  [table]", Choice(members=tuple(FORMAT_SUFFIXES))),
     "format:findings": Option("form --format", "", "form of the answer  [table]", Choice(members=FINDING_FORMATS)),

@@ -37,13 +37,18 @@ _OUTPUT_FORMATS = {suffix: form for form, suffix in FORMAT_SUFFIXES.items()}
 
 
 class Outcome(NamedTuple):
-    """Everything that a command leaves: text for stdout, lines for stderr, files, exit code."""
+    """Everything that a command leaves: text for stdout, lines for stderr, files, exit code.
+
+    Of a command that answers with data also the answer itself, and what draws it.
+    """
 
     parts: Iterable[str] = ()
     messages: tuple[str, ...] = ()
     files: Mapping[Path, bytes] = MappingProxyType({})
     makes_folders: bool = False
     exit_code: int = 0
+    answer: Answer | None = None
+    draw: Callable[[], Figure] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +160,8 @@ class Run:
             files=files,
             makes_folders=not self.figure_asked,
             exit_code=2 if errors else 1 if answer.failed else 0,
+            answer=answer,
+            draw=draw,
         )
 
 

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pe_spectra.errors import InputError, shorten
+from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.faces import Cell
 from pe_spectra.files.places import check_writable
 from pe_spectra.files.reading import RefusedError, naming, open_regular, read_bytes
@@ -36,6 +36,17 @@ KEY = "key"
 _MOST_NAMED = 4
 #: Stands for a setting that one of two has and the other has not.
 _ABSENT = object()
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file begins as a ledger does; False for what is no file that can be read.
+
+    >>> is_ledger(Path("none.csv"))
+    False
+    """
+    with suppress(FileError), open_regular(path, label="") as file:
+        return file.read_at(0, len(_MAGIC)) == _MAGIC.encode()
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)

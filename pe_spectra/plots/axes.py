@@ -80,7 +80,23 @@ def draw_band(axes: Axes, x: F64, low: F64, high: F64, colour: str, *, opacity: 
 def label_powers_of_ten(axis: Axis) -> None:
     """Label an axis that carries base-10 logarithms with the powers of ten that they stand for."""
     axis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
-    axis.set_major_formatter(lambda value, _: _write_power(value))
+    axis.set_major_formatter(_write_power_tick)
+
+
+def has_powers_of_ten(axis: Axis) -> bool:
+    """Whether an axis carries base-10 logarithms of what its labels say.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> label_powers_of_ten(axes.xaxis)
+    >>> has_powers_of_ten(axes.xaxis), has_powers_of_ten(axes.yaxis)
+    (True, False)
+    """
+    return getattr(axis.get_major_formatter(), "func", None) is _write_power_tick
+
+
+def _write_power_tick(value: float, _: int | None) -> str:
+    return _write_power(value)
 
 
 def label_integers(*axes: Axis) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import cache
 from types import MappingProxyType, ModuleType
+from typing import Any
 
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.quantities import Result, find_hint, is_result, list_types, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import FINDING_LEVELS, RANKS, Level
 
@@ -107,3 +109,33 @@ def list_failures(findings: Iterable[Finding], level: Level | None) -> tuple[str
     """
     least = len(RANKS) if level is None else RANKS[level]
     return tuple(f"finding of level {f.level}: {f.code}" for f in findings if RANKS[f.level] >= least)
+
+
+def collect_findings(result: Result, file: str = "") -> Iterator[tuple[str, Finding]]:
+    """Go through every finding that a result holds, with the file that it is about; empty where none is named.
+
+    >>> list(collect_findings(Finding(level="note", code="a", message="b.")))
+    [('', Finding(level='note', code='a', message='b.'))]
+    """
+    if isinstance(result, Finding):
+        yield file, result
+        return
+    file = str(getattr(result, "file", file))
+    for name in _find_holders(type(result)):
+        value = getattr(result, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, Result):
+                yield from collect_findings(one, file)
+
+
+@cache
+def _find_holders(kind: type[Result], above: tuple[type[Result], ...] = ()) -> tuple[str, ...]:
+    """The fields that may hold a finding, or a result that holds one; others, as a thousand pairs, are not looked at."""
+    above = (*above, kind)
+
+    def holds(hint: Any) -> bool:
+        if not is_result(hint) or hint in above:
+            return False
+        return issubclass(hint, Finding) or bool(_find_holders(hint, above))
+
+    return tuple(name for name in kind.quantities() if any(map(holds, list_types(find_hint(kind, name)))))

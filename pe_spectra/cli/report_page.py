@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ from pe_spectra.errors import InputError, PeSpectraError, shorten
 from pe_spectra.wording import count, join
 
 if TYPE_CHECKING:
-    from pe_spectra.answers.answer import Answer
-    from pe_spectra.reports import Section, Table
+    from pe_spectra.answers.answer import Answer, Body
+    from pe_spectra.reports import Section
 
 _Line = tuple[str, ...]
 
@@ -152,8 +152,8 @@ def _answer(line: _Line) -> Outcome:
 
     name, *words = line
     command: Any = find_command(name)
-    # as a document has it: all rows, whatever the terminal is
-    words += ["--format", "html", "--quiet", *["--no-figure"] * (COMMANDS[name].figure is not None)]
+    # all rows, whatever the terminal is; its document is never written
+    words += ["--format", "json", "--quiet", *["--no-figure"] * (COMMANDS[name].figure is not None)]
     with command.make_context(name, words) as ctx:
         outcome: Outcome = command.invoke(ctx)
     return outcome
@@ -164,9 +164,9 @@ def _describe(line: _Line, outcome: Outcome, answer: Answer, number: int) -> Sec
     from pe_spectra.reports import Section, Table
 
     content = describe(answer, full=True)
-    tables = [*_list_findings(answer)]
-    if content.columns:
-        tables.append(Table(title=answer.body.__doc__ or answer.kind, columns=content.columns, digits=content.digits))
+    findings = _list_findings(answer)
+    said = {": ".join(pair) for pair in zip(findings.get("code", ()), findings.get("message", ()), strict=True)}
+    rows = Table(title=_say_first(answer.body), columns=content.columns, digits=content.digits)
     figure = _draw(outcome.draw, content.verdict, f"figure-{number + 1}-")
     return Section(
         command=_write_line(line),
@@ -174,12 +174,18 @@ def _describe(line: _Line, outcome: Outcome, answer: Answer, number: int) -> Sec
         purpose=COMMANDS[line[0]].summary,
         level=answer.verdict.level,
         verdict=content.verdict,
-        facts=content.facts,
+        findings=[Table(title="Findings.", columns=findings)] if findings else [],
+        facts=[(label, text) for label, text in content.facts if text not in said],
         notes=[escape(note) for note in answer.notes],
-        tables=tables,
+        rows=[rows] if content.columns else [],
         last=content.last,
         **figure,
     )
+
+
+def _say_first(body: Body) -> str:
+    """What the rows are about, as it is declared of such answers: the first line."""
+    return (type(body).__doc__ or body.kind).partition("\n")[0]
 
 
 def _refuse(line: _Line, reason: str) -> Section:
@@ -199,33 +205,14 @@ def _draw(draw: Callable[[], Any] | None, title: str, prefix: str) -> dict[str, 
     return {"figure": found.svg, "values": found.values}
 
 
-def _list_findings(answer: Answer) -> Iterator[Table]:
-    """The findings of an answer, where its rows are not these."""
-    from pe_spectra.reports import Table
+def _list_findings(answer: Answer) -> dict[str, list[str]]:
+    """The findings of an answer by column, with their files where there are several; none where its rows are these."""
+    from pe_spectra.findings import collect_findings
 
-    found = [] if "message" in answer.columns else list(_walk(answer.body, ""))
-    if found:
-        names = ("level", "code", "message")
-        columns = {name: [escape(str(getattr(one, name))) for _, one in found] for name in names}
-        owners = [escape(owner) for owner, _ in found]
-        shown = {"file": owners, **columns} if len(set(owners)) > 1 else columns
-        yield Table(title="Findings.", columns=shown)
-
-
-def _walk(value: Any, owner: str) -> Iterator[tuple[str, Any]]:
-    """Every finding within a result, with the file that it is about."""
-    from pe_spectra.findings import Finding
-    from pe_spectra.quantities import Result
-
-    if isinstance(value, Finding):
-        yield owner, value
-    elif isinstance(value, Result):
-        owner = str(getattr(value, "file", "")) or owner
-        for name in value.quantities():
-            yield from _walk(getattr(value, name), owner)
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _walk(one, owner)
+    found = [] if "message" in answer.columns else list(collect_findings(answer.body))
+    columns = {"file": [escape(owner) for owner, _ in found]} if len({owner for owner, _ in found}) > 1 else {}
+    names = ("level", "code", "message") if found else ()
+    return columns | {name: [escape(str(getattr(one, name))) for _, one in found] for name in names}
 
 
 def _entitle(line: _Line) -> str:

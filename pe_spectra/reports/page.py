@@ -38,7 +38,8 @@ class Section:
     ----------
     command : the line that gives the answer again. name : its command. purpose : what that is for.
     level : of the verdict. verdict : the answer in one sentence.
-    facts : label and text. notes : sentences. tables : rows. last : a line below them.
+    findings : a table of them, or none. facts : label and text. notes : sentences.
+    rows : a table of them, or none. last : a line below them.
     figure : an <svg> element, made by :func:`pe_spectra.plots.inline.draw_inline`; empty for none.
     values : the numbers that are drawn in it.
     refused : why there is no answer; empty where there is one.
@@ -49,9 +50,10 @@ class Section:
     purpose: str
     level: str = ""
     verdict: str = ""
+    findings: Sequence[Table] = ()
     facts: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
-    tables: Sequence[Table] = ()
+    rows: Sequence[Table] = ()
     last: str = ""
     figure: str = ""
     values: Sequence[Mapping[str, Any]] = ()
@@ -88,16 +90,15 @@ def write_page(page: Page) -> str:
     """
     from markupsafe import Markup
 
-    number = sum(len(section.tables) for section in page.sections)
-    shown = [[_show(table, ROOM // number) for table in section.tables] for section in page.sections]
+    room = ROOM // max(1, sum(len(section.findings) + len(section.rows) for section in page.sections))
     script = _read("page.js")
     return _find_template().render(
         page=page,
-        sections=list(zip(page.sections, shown, strict=True)),
+        show=lambda table: _show(table, room),
         style=Markup(_read("page.css")),
         script=Markup(script),
         digest=b64encode(sha256(script.encode()).digest()).decode(),
-        figures=[Markup(section.figure) for section in page.sections],
+        figures=[Markup(section.figure) for section in page.sections],  # made by our own drawing
     )
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from functools import cache
 from types import MappingProxyType, ModuleType
-from typing import Any
 
 from pe_spectra.quantities import Result, find_hint, is_result, list_types, quantity
 from pe_spectra.records import dataclass
@@ -21,6 +19,8 @@ OPEN_OBJECT: Mapping[str, object] = {
     "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"},
     "additionalProperties": True,
 }
+#: Kind of result -> its fields that may hold findings, once looked for.
+_HOLDERS: dict[type[Result], tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +114,8 @@ def list_failures(findings: Iterable[Finding], level: Level | None) -> tuple[str
 def collect_findings(result: Result, file: str = "") -> Iterator[tuple[str, Finding]]:
     """Go through every finding that a result holds, with the file that it is about; empty where none is named.
 
-    >>> list(collect_findings(Finding(level="note", code="a", message="b.")))
-    [('', Finding(level='note', code='a', message='b.'))]
+    >>> [(file, one.code) for file, one in collect_findings(Finding(level="note", code="some-code", message=""))]
+    [('', 'some-code')]
     """
     if isinstance(result, Finding):
         yield file, result
@@ -128,14 +128,17 @@ def collect_findings(result: Result, file: str = "") -> Iterator[tuple[str, Find
                 yield from collect_findings(one, file)
 
 
-@cache
-def _find_holders(kind: type[Result], above: tuple[type[Result], ...] = ()) -> tuple[str, ...]:
-    """The fields that may hold a finding, or a result that holds one; others, as a thousand pairs, are not looked at."""
-    above = (*above, kind)
+def _find_holders(kind: type[Result]) -> tuple[str, ...]:
+    """The fields that may hold findings, or results with findings; others, as a thousand pairs, are not looked at."""
+    if kind not in _HOLDERS:
+        _HOLDERS[kind] = tuple(name for name in kind.quantities() if _may_hold(kind, name, ()))
+    return _HOLDERS[kind]
 
-    def holds(hint: Any) -> bool:
-        if not is_result(hint) or hint in above:
-            return False
-        return issubclass(hint, Finding) or bool(_find_holders(hint, above))
 
-    return tuple(name for name in kind.quantities() if any(map(holds, list_types(find_hint(kind, name)))))
+def _may_hold(kind: type[Result], name: str, above: tuple[type[Result], ...]) -> bool:
+    """Whether a field may hold a finding, at any depth; `above` are the kinds that it stands in."""
+    members = [one for one in list_types(find_hint(kind, name)) if is_result(one) and one not in (kind, *above)]
+    return any(
+        issubclass(one, Finding) or any(_may_hold(one, inner, (kind, *above)) for inner in one.quantities())
+        for one in members
+    )

@@ -74,7 +74,7 @@ def report(run: Run, items: Sequence[str] | None, paper: bool, output: str | Non
                 refusals.append(error)
                 sections.append(_refuse(line, str(error)))
                 continue
-            if outcome.answer is None:  # of files that cannot be read
+            if outcome.answer is None or outcome.exit_code == 2:  # of several files some cannot be read
                 return Outcome(messages=outcome.messages, exit_code=outcome.exit_code)
             sections.append(_describe(line, outcome, outcome.answer, number))
         if len(refusals) == len(lines):
@@ -102,7 +102,9 @@ def _list_lines(items: Sequence[str], paper: bool) -> Sequence[_Line]:
             raise InputError("--paper takes nothing beside it", items[0], "leave it out")
         return _PAPER
     if not items:
-        raise InputError("WHAT is missing", accepted="a SPEC, a table, a configuration, a folder, or --paper")
+        raise InputError(
+            "WHAT is missing", accepted="a SPEC, a table, a configuration, a folder, or --paper is accepted"
+        )
     for one in items:
         if one.startswith("-"):
             accepted = f"./{one} names a file" if one != "-" else "a file, for it is read by several commands"
@@ -232,4 +234,8 @@ def _find_versions() -> dict[str, str]:
 
     from pe_spectra._version import __version__
 
-    return {"pe-spectra": __version__, "Python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+    return {
+        "pe-spectra": __version__,
+        "Python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }

@@ -95,7 +95,7 @@ def has_powers_of_ten(axis: Axis) -> bool:
     return getattr(axis.get_major_formatter(), "func", None) is _write_power_tick
 
 
-def _write_power_tick(value: float, _: int | None) -> str:
+def _write_power_tick(value: float, _: float) -> str:
     return _write_power(value)
 
 

@@ -17,8 +17,8 @@ from pe_spectra.wording import count
 if TYPE_CHECKING:
     from jinja2 import Template
 
-#: Characters that all tables of a page have room for, and what a cell costs beside its text.
-ROOM, _CELL = 1_100_000, 30
+#: Characters that all tables of a page have room for, and what a cell takes beside its text, and its exact value.
+ROOM, _CELL, _EXACT = 1_100_000, 16, 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +109,7 @@ def _show(table: Table, room: int) -> _Shown:
     rows: list[list[tuple[str, str]]] = []
     for cells in islice(zip(*table.columns.values(), strict=True), total):
         row = [_write(cell, table.digits) for cell in cells]
-        room -= sum(len(text) + len(exact) + _CELL for text, exact in row)
+        room -= sum(len(text) + _CELL + (len(exact) + _EXACT if exact else 0) for text, exact in row)
         if room < 0 and rows:
             break
         rows.append(row)

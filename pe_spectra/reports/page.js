@@ -126,7 +126,7 @@
       if (!step) return;
       event.preventDefault();
       show(hint.hidden ? now : (now + step + points.length) % points.length);
-      said.textContent = hint.textContent;
+      said.textContent = hint.textContent.replaceAll("\n", ", ");
     });
   }
 })();

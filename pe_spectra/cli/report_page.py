@@ -16,7 +16,7 @@ from pe_spectra.wording import count, join
 
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer, Body
-    from pe_spectra.reports import Section
+    from pe_spectra.reports.page import Section
 
 _Line = tuple[str, ...]
 
@@ -61,33 +61,22 @@ def report(run: Run, items: Sequence[str] | None, paper: bool, output: str | Non
     lines = _list_lines(items or (), paper)
     place = _read_place(output)
     from pe_spectra.citation import BIBTEX
-    from pe_spectra.reports import Page, write_page
+    from pe_spectra.reports.page import Page, write_page
 
-    sections: list[Section] = []
     with run.progress("answering") as progress:
-        refusals: list[PeSpectraError] = []
-        for number, line in enumerate(lines):
-            progress(number, len(lines))
-            try:
-                outcome = _answer(line)
-            except PeSpectraError as error:
-                refusals.append(error)
-                sections.append(_refuse(line, str(error)))
-                continue
-            if outcome.answer is None or outcome.exit_code == 2:  # of several files some cannot be read
-                return Outcome(messages=outcome.messages, exit_code=outcome.exit_code)
-            sections.append(_describe(line, outcome, outcome.answer, number))
-        if len(refusals) == len(lines):
-            raise refusals[0]
-    title = "the paper" if paper else join([escape(shorten(one)) for one in items or ()], most=4)
+        sections, missing = _answer_all(lines, progress)
+    if missing is not None:
+        return missing
+    named = items or ()
+    title = "the paper" if paper else join([escape(shorten(one)) for one in named], most=4)
     page = Page(
         title=f"pe-spectra: {shorten(title, _TITLE)}",
-        command=_write_line(("report", *(["--paper"] if paper else items or ()), "--output", str(place))),
+        command=_write_line(("report", *(["--paper"] if paper else named), "--output", str(place))),
         sections=sections,
         versions=_find_versions(),
         citation=BIBTEX,
     )
-    written = f"wrote {place} ({count(len(sections) - len(refusals), 'answer')})"
+    written = f"wrote {place} ({count(sum(not one.refused for one in sections), 'answer')})"
     data = write_page(page).encode("utf-8", "backslashreplace")
     return Outcome(messages=() if run.quiet else (written,), files={place: data})
 
@@ -148,6 +137,29 @@ def _read_place(output: str | None) -> Path:
 # --------------------------------------------------------------------- answers
 
 
+def _answer_all(lines: Sequence[_Line], progress: Callable[[int, int], None]) -> tuple[list[Section], Outcome | None]:
+    """Answer every line; what is left of one that could not read all of its files, and then there is no page.
+
+    What one command refuses another may answer: where none does, the first reason is the error.
+    """
+    sections: list[Section] = []
+    refusals: list[PeSpectraError] = []
+    for number, line in enumerate(lines):
+        progress(number, len(lines))
+        try:
+            outcome = _answer(line)
+        except PeSpectraError as error:
+            refusals.append(error)
+            sections.append(_refuse(line, str(error)))
+            continue
+        if outcome.answer is None or outcome.exit_code == 2:
+            return [], Outcome(messages=outcome.messages, exit_code=outcome.exit_code)
+        sections.append(_describe(line, outcome, outcome.answer, number))
+    if len(refusals) == len(lines):
+        raise refusals[0]
+    return sections, None
+
+
 def _answer(line: _Line) -> Outcome:
     """Run a command as if it were typed, and give what it leaves; nothing is written."""
     from pe_spectra.cli.declared import find_command
@@ -163,7 +175,7 @@ def _answer(line: _Line) -> Outcome:
 
 def _describe(line: _Line, outcome: Outcome, answer: Answer, number: int) -> Section:
     from pe_spectra.cli.markup import describe
-    from pe_spectra.reports import Section, Table
+    from pe_spectra.reports.page import Section, Table
 
     content = describe(answer, full=True)
     findings = _list_findings(answer)
@@ -191,7 +203,7 @@ def _say_first(body: Body) -> str:
 
 
 def _refuse(line: _Line, reason: str) -> Section:
-    from pe_spectra.reports import Section
+    from pe_spectra.reports.page import Section
 
     return Section(
         command=_write_line(line), name=_entitle(line), purpose=COMMANDS[line[0]].summary, refused=escape(reason)

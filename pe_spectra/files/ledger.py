@@ -30,10 +30,8 @@ from pe_spectra.wording import count
 
 #: How the first line begins; JSON follows.
 _MAGIC = "# pe-spectra ledger 1 "
-#: The name of the first column, by which a line is known.
-KEY = "key"
-#: So many differing settings are named.
-_MOST_NAMED = 4
+#: The name of the first column, by which a line is known; so many differing settings are named.
+KEY, _MOST_NAMED = "key", 4
 #: Stands for a setting that one of two has and the other has not.
 _ABSENT = object()
 

@@ -173,6 +173,7 @@ def test_there_are_no_other_blocks_than_those_that_are_checked() -> None:
     assert {page for page, kinds in fences.items() if "sh" in kinds} == {
         *("README.md", "CONTRIBUTING.md"),
         "docs/commands.md",  # sweeps, which write files: below
+        "docs/reports.md",  # below, too
     }
     indented = [line for page in PAGES for line in re.findall(r"\n\n    (\S.*)", ELSEWHERE.sub("", PAGES[page]))]
     assert [line.split("(")[0].split()[0] for line in indented] == ["max", "pe-spectra", "numpy.save"]
@@ -183,6 +184,16 @@ def test_the_sweeps_of_the_tour_run(program, folder) -> None:
     assert [program(f"{line} --workers 1").out.partition(" ")[0] for line in lines] == ["18", "30"]
     assert (folder / "sweep.csv").exists()
     assert (folder / "spectra.csv").exists()
+
+
+def test_the_reports_of_the_page_are_written(program, folder) -> None:
+    (folder / "config.json").write_bytes((folder / "llama-3.1-8b.json").read_bytes())
+    lines = re.findall(r"^pe-spectra (report .*)$", PAGES["docs/reports.md"], re.MULTILINE)
+    assert lines[-1].startswith("report --paper ")  # tests/cli/test_report_page.py, for it takes seconds
+    for line in lines[:-1]:
+        assert program(line).code == 0
+        (folder / "report.html").unlink()
+    (folder / "config.json").unlink()
 
 
 def test_the_line_for_ci_finds_what_is_wrong(program, folder) -> None:

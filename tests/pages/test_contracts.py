@@ -25,6 +25,7 @@ FAULTS = [
     ("Typer and Rich", "answers/answer.py", "import typer"),
     ("Typer and Rich", "plots/style.py", "from typer import style"),
     ("Matplotlib", "cli/render.py", "from matplotlib.figure import Figure"),
+    ("Jinja2", "cli/markup.py", "def fill():\n    from jinja2 import Template"),
     ("What is captured", "capturing/foreign_tensors.py", "def take():\n    import torch"),
     ("JAX and Optax", "answers/answer.py", "import jax.numpy as jnp"),
     ("JAX and Optax", "cli/run.py", "def train():\n    from optax import adamw"),

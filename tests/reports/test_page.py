@@ -6,8 +6,7 @@ from base64 import b64decode
 
 import pytest
 
-from pe_spectra.reports import Page, Section, Table, write_page
-from pe_spectra.reports.page import ROOM
+from pe_spectra.reports.page import ROOM, Page, Section, Table, write_page
 from tests.program.hostile_files import CONTENTS
 from tests.reports.reading import Reading
 

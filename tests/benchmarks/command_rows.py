@@ -32,8 +32,9 @@ from tests.benchmarks.measuring import compare_loading
 
 _BARE = ["-c", "pass"]
 _NUMPY = ["-c", "import numpy"]
-#: What train networks, which takes an extra, what draws all figures, which is S3 many times over, and what measures.
-_LONG = ("experiment run", "experiment check", "experiment data", "figures", "bench")
+#: What train networks, which takes an extra, what draws all figures, which is S3 many times over, what runs several
+#: commands, and what measures.
+_LONG = ("experiment run", "experiment check", "experiment data", "figures", "report", "bench")
 #: Instead of the first example in its help, where that reads files which are not here.
 _INSTEAD = {
     "diff": "diff config.json --stack transformers-5,vllm",

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.files.ledger import Ledger, describe_differences, read_ledger, render_lines
+from pe_spectra.files.ledger import Ledger, describe_differences, is_ledger, read_ledger, render_lines
 from tests.places import ROOT
 from tests.stopping import NEVER
 
@@ -397,3 +397,11 @@ def test_a_file_that_is_replaced_while_it_is_opened_is_refused(path, monkeypatch
     fill(path, "a")
     monkeypatch.setattr(os.path, "samestat", lambda *_: False)
     refuse(path, "was replaced while it was opened")
+
+
+def test_a_ledger_is_told_by_its_first_line(tmp_path):
+    with Ledger.open(tmp_path / "a.csv", {}, columns=["x"]):
+        pass
+    (tmp_path / "b.csv").write_text("# pe-spectra", encoding="utf-8")
+    (tmp_path / "c.csv").write_bytes(b"")
+    assert [is_ledger(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv", "none.csv", "")] == [True, *[False] * 4]

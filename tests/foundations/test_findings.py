@@ -5,7 +5,9 @@ from types import ModuleType
 
 import pytest
 
-from pe_spectra.findings import Finding, Kind, collect_kinds, list_failures
+from pe_spectra.answers.audits import AuditBody
+from pe_spectra.findings import Finding, Kind, collect_findings, collect_kinds, list_failures
+from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.vocabulary import FINDING_LEVELS
 
 SEAM = Kind(code="seam", levels=("warning", "note"), phrase="a break", reasoning="why", formula="how")
@@ -41,3 +43,15 @@ def test_two_kinds_of_one_code_are_refused():
 def test_failures_are_the_findings_of_a_level_and_above(level, count):
     found = [Finding(level=one, code=f"a-{one}", message="It is.") for one in FINDING_LEVELS]
     assert len(list_failures(found, level)) == count
+
+
+def test_findings_are_found_at_any_depth_with_their_files():
+    seam = SEAM.find("Row 3.")
+    models = [("a.json", (seam,)), ("b.json", ()), ("c.json", (seam, seam))]
+    body = AuditBody(
+        trained=None,
+        served=None,
+        allocated=None,
+        models=tuple(ModelAudit(file=file, findings=found) for file, found in models),
+    )
+    assert [file for file, one in collect_findings(body) if one is seam] == ["a.json", "c.json", "c.json"]

@@ -41,7 +41,10 @@ LINES = {
     "stacks": "stacks",
     "context": "context --d 16 --base 10000 --trained 2048 --target 8192",
     "precision": "precision sinusoidal:d=8 --length 300 --dtype bfloat16 --dtype float16",
+    "report": "report {inputs}/model/ --output page.html",
 }
+#: What a line of these writes, whatever the form of the answer.
+WRITTEN = {"report": "page.html"}
 #: Answers about tables so large that a library with several threads uses them.
 LARGE_LINES = {
     "inspect, large": "inspect {inputs}/large.npy",
@@ -76,7 +79,7 @@ def list_jobs(inputs, *, formats=FORMATS, drawing=None):
         plain = [*words, "--no-figure"] if has_option(command, "--no-figure") else words
         for form in formats if has_option(command, "--format") else ("table",):
             more = ["--format", form] if has_option(command, "--format") else []
-            jobs[f"{command}, {form}"] = ([*plain, *more], None)
+            jobs[f"{command}, {form}"] = ([*plain, *more], WRITTEN.get(command))
         if drawing and has_option(command, "--figure"):
             jobs[f"{command}, {drawing}"] = ([*words, "--figure", f"drawn{drawing}"], f"drawn{drawing}")
     return jobs

@@ -80,7 +80,7 @@ def _adopt(data: bytes, title: str, description: str, prefix: str) -> str:
     root = ElementTree.fromstring(data)
     for parent in root.iter():
         for child in list(parent):
-            if child.tag in (f"{_SVG}metadata", f"{_SVG}style") or (child.tag == f"{_SVG}defs" and _is_style(child)):
+            if child.tag in (f"{_SVG}metadata", f"{_SVG}style"):
                 parent.remove(child)
     for element in root.iter():
         element.tag = element.tag.removeprefix(_SVG)
@@ -103,11 +103,6 @@ def _adopt(data: bytes, title: str, description: str, prefix: str) -> str:
         element.text = text
         root.insert(place, element)
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
-
-
-def _is_style(definitions: ElementTree.Element) -> bool:
-    """Whether definitions hold a style and nothing else."""
-    return all(child.tag == f"{_SVG}style" for child in definitions)
 
 
 def _describe(figure: Figure) -> str:

@@ -98,6 +98,12 @@ def test_findings_of_several_files_name_them(cli):
     assert {"config.json", "other.json"} <= {*re.findall("<td>(.*?)[\n<]", table)}
 
 
+@pytest.mark.parametrize("what", ["config.json other.json", "bert.json"])
+def test_nothing_is_drawn_of_several_files_or_without_a_rotation(cli, what):
+    shutil.copy(MODELS / "bert-base-uncased.json", "bert.json")
+    assert "figure" not in make(cli, what).tags
+
+
 def _write(cli, line):
     make(cli, line)
     return Path("page.html").read_text(encoding="utf-8")

@@ -97,6 +97,8 @@ MAX_SHARDS = 1 << 10
 MAX_TEXT_TABLE_BYTES = 1 << 28
 MAX_TEXT_LINES = 1 << 22
 MAX_LINE_BYTES = 1 << 22
+#: Rows and columns of a series that is looked at.
+MAX_SERIES_ROWS, MAX_SERIES_COLUMNS = 1 << 22, 64
 #: Folders that are looked into for models.
 MAX_FOLDERS = 1 << 16
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.

@@ -23,6 +23,7 @@ _MODULES = (
     "counts",
     "comparisons",
     "portraits",
+    "recordings",
     "roundings",
     "drawn",
     "differences",

@@ -117,6 +117,13 @@ COMMANDS: Mapping[str, Declaration] = {
         figure="",
         examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
     ),
+    "series": Declaration(
+        summary="What a recorded series shows: its step, gaps and trend, and its periods against red noise.",
+        module="recorded",
+        takes="file column time",
+        figure="",
+        examples=("pe-spectra series readings.csv", "pe-spectra series readings.csv --column load --time date --json"),
+    ),
     "audit": Declaration(
         summary="What positional encoding a model's configuration really gives, and what is wrong with it.",
         module="auditing",

@@ -27,7 +27,7 @@ _TEXT = "quiet color settings"
 #: Options and arguments that may name a file to read.
 _MAY_NAME_FILES = (
     *("encoding", "spec", "specs", "name", "positions", "config", "configs", "sides"),
-    *("settings", "arms", "over", "results", "items", "against"),
+    *("settings", "arms", "over", "results", "items", "against", "file"),
 )
 #: Options that exclude each other: where one was set closer to the command line, it wins.
 _RIVALS = (("json", "form"), ("figure", "no_figure"), ("resume", "no_resume"))

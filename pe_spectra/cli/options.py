@@ -190,6 +190,10 @@ OPTIONS: Mapping[str, Option] = {
         RealRange(minimum=1e-6, maximum=1e6),
         default="1",
     ),
+    # of a series
+    "file": Option("file", "FILE", "a series: .csv, .tsv, .npy, .npz, .parquet", required=True),
+    "column": Option("--column", "NAME...", "columns to look at  [all of numbers]", several=True),
+    "time": Option("--time", "NAME", "column of the times  [the first with dates, or called time, date, timestamp]"),
     # of models
     "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),
     "trained:audit": Option("--trained", "N", "training context length  [the file's]", _CONTEXT),

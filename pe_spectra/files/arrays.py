@@ -30,8 +30,8 @@ class FileArray:
 
     Attributes
     ----------
-    values : float64, C order, read-only, finite; leading axes of length 1 are left out. Complex numbers,
-        where they are wanted, have a last axis of 2 for their parts.
+    values : float64, C order, read-only, finite unless missing ones are wanted, too; leading axes of length 1 are
+        left out. Complex numbers, where they are wanted, have a last axis of 2 for their parts.
     dtype : the type it was stored in, as in float16; `text` where it was written in digits.
     tensor : its name in the file; None where the file has no names.
     notes : what a reader should know, each a sentence.
@@ -54,12 +54,14 @@ class Wanted:
     only_known : whether nothing but what has the known name of a position table is taken, for something else
         is known to be meant.
     complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
+    missing_too : whether cells that are not finite are taken, as values that are missing, from .npy and .npz.
     """
 
     tensor: str | None = None
     axes: tuple[int, ...] = (2,)
     only_known: bool = False
     complex_too: bool = False
+    missing_too: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape has the axes that are wanted."""
@@ -178,7 +180,8 @@ def read_stored(
     else:
         values = np.empty(shape, dtype=np.float64)
         beyond = _fill(values, stream, stored)
-    check_finite(values)
+    if not wanted.missing_too:
+        check_finite(values)
     values.flags.writeable = False
     notes = []
     if shape != stored.shape:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from pe_spectra.errors import PeSpectraError
+
+if TYPE_CHECKING:
+    from pe_spectra.files.reading import RegularFile
+    from pe_spectra.files.series_times import SeriesCells
 
 
 def check_pyarrow() -> None:
@@ -34,6 +39,36 @@ def read_column(cells: Sequence[str]) -> list[int | float | str | None]:
         with suppress(ValueError):
             return [kind(cell) if cell else None for cell in cells]
     return [cell or None for cell in cells]
+
+
+def read_parquet_columns(file: RegularFile) -> dict[str, SeriesCells]:
+    """Read the columns of a .parquet file that hold numbers or times; a value that is null is NaN.
+
+    Raises
+    ------
+    PeSpectraError : pyarrow is not installed.
+    """
+    check_pyarrow()
+    import pyarrow
+    from pyarrow import parquet
+
+    from pe_spectra.files.series_times import read_moments
+
+    found: dict[str, SeriesCells] = {}
+    table = parquet.ParquetFile(pyarrow.PythonFile(file.open_at(0), mode="r"))
+    for field in table.schema_arrow:
+        kind = field.type
+        if not (pyarrow.types.is_temporal(kind) or pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
+            continue
+        column = table.read(columns=[field.name]).column(0).combine_chunks()
+        if pyarrow.types.is_temporal(kind):
+            moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
+            found[field.name] = read_moments(moments.astype("datetime64[us]"), field.name)
+        elif pyarrow.types.is_integer(kind) and not column.null_count:
+            found[field.name] = column.to_numpy(zero_copy_only=False)
+        else:
+            found[field.name] = column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+    return found
 
 
 def encode_parquet(columns: Mapping[str, Sequence[str]]) -> bytes:

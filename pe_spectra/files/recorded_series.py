@@ -1,0 +1,152 @@
+"""Series that somebody recorded: values and the times that they are of, from text, .npy, .npz and .parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pe_spectra.errors import shorten
+from pe_spectra.exact import F64
+from pe_spectra.files.arrays import Wanted
+from pe_spectra.files.numpy_files import Npz, read_npy
+from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
+from pe_spectra.files.series_text import read_text_columns
+from pe_spectra.files.series_times import ReadTimes, SeriesCells, is_named_as_time, read_number_times
+from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
+from pe_spectra.records import dataclass
+from pe_spectra.wording import join
+
+_WANTED = Wanted(axes=(1, 2), missing_too=True)
+#: Names of columns that a message lists.
+_LISTED = 8
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordedSeries:
+    """The columns of a file, in its order.
+
+    Attributes
+    ----------
+    columns : name -> (R,) values; NaN where there is none. rows : R of the file.
+    times : of the rows, where the file has any; rows without a time are left out of `columns` already.
+    timed : the name of the column of times. notes : what a reader should know.
+    """
+
+    columns: Mapping[str, F64]
+    rows: int
+    times: ReadTimes | None
+    timed: str | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What is known of the times, as their description takes it; rows are their own times where there are none."""
+        if self.times is None:
+            return {"times": np.arange(self.rows, dtype=np.float64)}
+        unit = {} if self.times.origin is not None else {"unit": "units of the times"}
+        return {
+            "times": self.times.seconds,
+            "rows": self.rows,
+            "origin": self.times.origin,
+            "shifts": self.times.shifts,
+            "timeless": self.rows - len(self.times.rows),
+            **unit,
+        }
+
+
+def read_series(path: Path, *, columns: Sequence[str] = (), time: str | None = None, label: str = "") -> RecordedSeries:
+    """Read a series from a file: all columns of numbers, or those that are named.
+
+    Parameters
+    ----------
+    path : a text with separated columns, .npy, .npz, or .parquet where pyarrow is installed.
+    columns : names of those to read; none for all of numbers. time : the name of the column of times; None for the
+        first that holds dates or is called as such columns are.
+    label : the option that named the file, for messages; may be empty.
+
+    Raises
+    ------
+    FileError : the file cannot be read, or has no such column; one line that names it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("date,load;2024-01-01,1;2024-01-02,".replace(";", chr(10)))
+    ...     found = read_series(Path(folder) / "a.csv")
+    >>> found.timed, found.columns["load"].tolist(), found.times.seconds.tolist()
+    ('date', [1.0, nan], [0.0, 86400.0])
+    """
+    with open_regular(path, label=label) as file:
+        if file.size == 0:
+            raise RefusedError("is empty (0 bytes)")
+        suffix = path.suffix.lower()
+        if suffix in (".csv", ".tsv", ".txt"):
+            found, left = read_text_columns(file, columns, time)
+            return _join(found, time, columns, left)
+        if suffix == ".parquet":
+            from pe_spectra.files.parquet_table import read_parquet_columns
+
+            return _join(read_parquet_columns(file), time, columns)
+        if suffix in (".npy", ".npz"):
+            return _join(_read_arrays(file, suffix), time, columns)
+        raise RefusedError(
+            "is no kind of file that a series is read from; .csv, .tsv, .txt, .npy, .npz and .parquet are"
+        )
+
+
+def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:
+    """The columns of an array, numbered where it has several, or the arrays of an archive by their names."""
+    if suffix == ".npz":
+        archive = Npz(file)
+        arrays = {name: archive.read(name, _WANTED).values for name in archive.names}
+    else:
+        arrays = {"value": read_npy(file, _WANTED).values}
+    found: dict[str, SeriesCells] = {}
+    for name, values in arrays.items():
+        if values.ndim == 1:
+            found[name] = values
+            continue
+        found |= {f"{name}{place}": values[:, place] for place in range(min(values.shape[1], MAX_SERIES_COLUMNS + 2))}
+    lengths = {len(values) for values in found.values() if isinstance(values, np.ndarray)}
+    if len(lengths) > 1:
+        raise RefusedError(f"has arrays of different lengths ({join(sorted(map(str, lengths)), 4)}); one is accepted")
+    return found
+
+
+def _join(
+    found: Mapping[str, SeriesCells], time: str | None, columns: Sequence[str], left: Sequence[str] = ()
+) -> RecordedSeries:
+    """Settle which column holds the times, and leave out the rows that have none."""
+    for name in (*columns, *([time] if time is not None else [])):
+        if name not in found:
+            listed = join([shorten(one, 30) for one in (*found, *left)], _LISTED)
+            raise RefusedError(f"has no column {shorten(name, 40)}; it has {listed}")
+    timed = time if time is not None else _find_timed(found)
+    held = None if timed is None else found[timed]
+    times = read_number_times(held, shorten(timed or "")) if isinstance(held, np.ndarray) else held
+    kept = {name: values for name, values in found.items() if name != timed and (not columns or name in columns)}
+    for name, column in kept.items():
+        if not isinstance(column, np.ndarray):
+            raise RefusedError(f"column {shorten(name, 40)} holds dates; --time names it, or --column others")
+    values = {name: column.astype(np.float64) for name, column in kept.items() if isinstance(column, np.ndarray)}
+    if not values:
+        raise RefusedError("has no column of numbers beside its times")
+    if len(values) > MAX_SERIES_COLUMNS:
+        raise RefusedError(f"has {len(values)} columns of numbers; --column chooses at most {MAX_SERIES_COLUMNS}")
+    rows = len(next(iter(values.values())))
+    if rows > MAX_SERIES_ROWS:
+        raise RefusedError(f"has {rows} rows; at most {MAX_SERIES_ROWS} are accepted")
+    if times is not None and len(times.rows) < rows:
+        values = {name: column[times.rows] for name, column in values.items()}
+    notes = times.notes if times is not None else ("no column of times was found: rows count as evenly spaced",)
+    if left and not columns:
+        notes = (*notes, f"left out, for they hold words: {join([shorten(one, 30) for one in left], _LISTED)}")
+    return RecordedSeries(columns=values, rows=rows, times=times, timed=timed, notes=notes)
+
+
+def _find_timed(found: Mapping[str, SeriesCells]) -> str | None:
+    dated = [name for name, values in found.items() if not isinstance(values, np.ndarray)]
+    named = [name for name in found if is_named_as_time(name)] if len(found) > 1 else []
+    return next(iter((*dated, *named)), None)

@@ -1,0 +1,144 @@
+"""Columns of a text, a part at a time: numbers that may be missing, and times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.errors import shorten
+from pe_spectra.files.csv_table import NUMBER, ONE_NUMBER, split_cells, split_lines
+from pe_spectra.files.reading import RefusedError, RegularFile
+from pe_spectra.files.series_times import MISSING, ONE_TIME, DateColumn, SeriesCells, is_named_as_time
+from pe_spectra.limits import MAX_SERIES_ROWS, MAX_TEXT_TABLE_BYTES
+from pe_spectra.wording import count
+
+_DELIMITERS = (",", ";", "\t", "|")
+#: Lines that are read together, and bytes in which the first line is looked for.
+_LINES, _HEAD = 1 << 14, 1 << 16
+_NUMBERS = re.compile(rf"{NUMBER}(?:\n{NUMBER})*+")
+_INTEGERS = re.compile(r"-?[0-9]{1,18}(?:\n-?[0-9]{1,18})*+")
+
+
+class _NumberColumn:
+    """Gathers the numbers of a column; integers, as times are, with all their digits."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._parts: list[NDArray[Any]] = []
+
+    def take(self, cells: Sequence[str], first: int) -> None:
+        """Read some cells, the first of which stands in line `first`."""
+        text = "\n".join(cells)
+        if _INTEGERS.fullmatch(text):
+            self._parts.append(np.array(list(map(int, cells)), dtype=np.int64))
+        elif _NUMBERS.fullmatch(text):
+            self._parts.append(np.array(list(map(float, cells))))
+        else:
+            self._parts.append(np.array([self._read(cell.strip(), line) for line, cell in enumerate(cells, first)]))
+
+    def _read(self, cell: str, line: int) -> float:
+        if ONE_NUMBER.fullmatch(cell):
+            return float(cell)
+        if cell.lower() in MISSING:
+            return np.nan
+        hint = "; numbers with a point are accepted" if "," in cell else "; --column chooses others"
+        where = f"line {line}, column {shorten(self._name, 40)}"
+        raise RefusedError(f"{where} is no number ({shorten(cell, 20)}){hint}")
+
+    def finish(self) -> NDArray[Any]:
+        """Give the numbers; NaN where one is missing."""
+        return np.concatenate(self._parts)
+
+
+def read_text_columns(
+    file: RegularFile, columns: Sequence[str], time: str | None
+) -> tuple[Mapping[str, SeriesCells], tuple[str, ...]]:
+    """Read the columns of a text that hold numbers or times, and name those that hold words.
+
+    Where columns are named, no other one of numbers is read.
+
+    The delimiter is the one of commas, semicolons, tabs and bars that the first line has most of.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("a;b@1;x@2;y".replace("@", chr(10)))
+    ...     with open_regular(Path(folder) / "a.csv", label="") as file:
+    ...         read_text_columns(file, (), None)
+    ({'a': array([1, 2])}, ('b',))
+    """
+    if file.size > MAX_TEXT_TABLE_BYTES:
+        raise RefusedError(f"has {file.size} bytes; a text of at most {MAX_TEXT_TABLE_BYTES} is accepted")
+    head = file.read_at(0, _HEAD).partition(b"\n")[0]
+    delimiter = max(_DELIMITERS, key=lambda one: head.count(one.encode()))
+    lines = split_lines(file, delimiter)
+    first = next(lines, "")
+    if not first.strip():
+        raise RefusedError("is empty, or its first line is; a header or numbers are accepted")
+    cells = [cell.strip() for cell in split_cells(first, 1, delimiter)]
+    names, start = _read_names(cells)
+    rows = _split_rows(lines if start == 2 else chain([first], lines), start, len(names), delimiter)
+    opening = next(rows, None)
+    if opening is None:
+        raise RefusedError("is empty: no line below its header")
+    gathered, left = _choose_columns(names, opening, columns, time)
+    line = start
+    for part in chain([opening], rows):
+        line_after = line + len(part[0])
+        if line_after - start > MAX_SERIES_ROWS:
+            raise RefusedError(f"has more than {MAX_SERIES_ROWS} rows, the most that is accepted")
+        for place, one in gathered.items():
+            one.take(part[place], line)
+        line = line_after
+    return {names[place]: one.finish() for place, one in gathered.items()}, left
+
+
+def _read_names(cells: Sequence[str]) -> tuple[list[str], int]:
+    """The names of the columns, and the line where rows begin; columns of a text without a header are numbered."""
+    if any(ONE_NUMBER.fullmatch(cell) or ONE_TIME.fullmatch(cell) for cell in cells):
+        return [f"column{place}" for place in range(1, len(cells) + 1)], 1
+    for cell in cells:
+        if cells.count(cell) > 1:
+            raise RefusedError(f"line 1 has two columns with one name ({shorten(cell, 20) or 'empty'})")
+    return [cell or "index" for cell in cells], 2
+
+
+def _split_rows(lines: Iterator[str], start: int, width: int, delimiter: str) -> Iterator[list[tuple[str, ...]]]:
+    """Give the columns of some rows at a time."""
+    number = start
+    while part := list(islice(lines, _LINES)):
+        while part and not part[-1].strip():
+            part.pop()
+            rest = next((line for line in lines if line.strip()), None)
+            if rest is not None:
+                raise RefusedError(f"line {number + len(part)} is empty, and more follow")
+        cells = [line.split(delimiter) if '"' not in line else split_cells(line, 0, delimiter) for line in part]
+        for line, row in enumerate(cells, start=number):
+            if len(row) != width:
+                if not part[line - number].strip():
+                    raise RefusedError(f"line {line} is empty, and more follow")
+                raise RefusedError(f"line {line} has {count(len(row), 'cell')} where {width} are expected")
+        number += len(part)
+        if cells:
+            yield list(zip(*cells, strict=True))
+
+
+def _choose_columns(
+    names: Sequence[str], opening: Sequence[Sequence[str]], columns: Sequence[str], time: str | None
+) -> tuple[dict[int, DateColumn | _NumberColumn], tuple[str, ...]]:
+    """Which columns are read, by the first cell that is not missing, and the names of the others."""
+    found: dict[int, DateColumn | _NumberColumn] = {}
+    for place, name in enumerate(names):
+        cell = next((one.strip() for one in opening[place] if one.strip().lower() not in MISSING), "")
+        is_asked = name in columns or name == time
+        if ONE_TIME.fullmatch(cell):
+            found[place] = DateColumn(name)
+        elif is_asked or ((not cell or ONE_NUMBER.fullmatch(cell)) and (not columns or is_named_as_time(name))):
+            found[place] = _NumberColumn(name)
+    return found, tuple(name for place, name in enumerate(names) if place not in found)

@@ -1,0 +1,172 @@
+"""Times of a series, as dates of ISO 8601 with or without a zone, or as numbers: since 1970, or of any unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pe_spectra.errors import shorten
+from pe_spectra.exact import F64, I64
+from pe_spectra.files.reading import RefusedError
+from pe_spectra.records import dataclass
+
+_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
+_ZONE = r"(?: ?(?:[zZ]|UTC)|[+-][0-9]{2}(?::?[0-9]{2})?+)"
+ONE_TIME = re.compile(rf"({_DATE})({_ZONE})?")
+_PLAIN_TIMES = re.compile(rf"{_DATE}(?:\n{_DATE})*+")
+_ACCEPTED = "dates of ISO 8601 as 2016-07-01 00:30 or 2016-07-01T00:30:00.25+02:00 are accepted"
+#: How columns of times are called.
+_NAMES = ("time", "date", "datetime", "timestamp", "t", "ts", "ds", "epoch", "unix", "unixtime", "time_s", "time_ms")
+#: Numbers from 1973 to 2286 that count from 1970: the smallest, the unit, and how many are a second.
+_EPOCHS = (
+    (1e17, "nanoseconds", 10**9),
+    (1e14, "microseconds", 10**6),
+    (1e11, "milliseconds", 1000),
+    (1e8, "seconds", 1),
+)
+_DECADES = 100
+_UNIX = np.datetime64("1970-01-01", "us")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadTimes:
+    """The times of rows.
+
+    Attributes
+    ----------
+    seconds : (R,) of the rows that have a time: seconds since the first of them, or numbers as they are.
+    rows : (R,) which rows these are. origin : the moment of the first; None of numbers that are no dates.
+    shifts : places in `seconds` before which the zone changes, and by how many seconds.
+    """
+
+    seconds: F64
+    rows: I64
+    origin: np.datetime64 | None = None
+    shifts: tuple[tuple[int, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+#: A column of a file: numbers, or times.
+SeriesCells = NDArray[Any] | ReadTimes
+
+
+def is_named_as_time(name: str) -> bool:
+    """Whether a column is called as columns of times are.
+
+    >>> is_named_as_time("Timestamp"), is_named_as_time("load")
+    (True, False)
+    """
+    return name.strip().lower() in _NAMES
+
+
+class DateColumn:
+    """Gathers the dates of a column of text, part by part."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._moments: list[NDArray[np.datetime64]] = []
+        self._zones: list[NDArray[np.int64]] = []
+        self._is_zoned: bool | None = None
+
+    def take(self, cells: Sequence[str], first: int) -> None:
+        """Read some cells, the first of which stands in line `first`; an empty one is no time."""
+        if self._is_zoned is not True and _PLAIN_TIMES.fullmatch("\n".join(cells)):
+            self._agree(False, first)
+            self._moments.append(self._parse(cells, first))
+            self._zones.append(np.zeros(len(cells), dtype=np.int64))
+            return
+        dates, zones = [], []
+        for line, cell in enumerate(cells, start=first):
+            text = cell.strip()
+            found = ONE_TIME.fullmatch(text)
+            if found is None and text.lower() not in MISSING:
+                where = f"line {line}, column {shorten(self._name, 40)}"
+                raise RefusedError(f"{where} is no time ({shorten(text, 30)}); {_ACCEPTED}")
+            if found is not None:
+                self._agree(found[2] is not None, line)
+            dates.append("NaT" if found is None else found[1])
+            zones.append(0 if found is None else _read_zone(found[2] or ""))
+        self._moments.append(self._parse(dates, first))
+        self._zones.append(np.array(zones, dtype=np.int64))
+
+    def finish(self) -> ReadTimes:
+        """Give the times of the rows that have one."""
+        zones = np.concatenate(self._zones)
+        moments = np.concatenate(self._moments) - zones.astype("timedelta64[s]")
+        return read_moments(moments, self._name, zones)
+
+    def _agree(self, is_zoned: bool, line: int) -> None:
+        if self._is_zoned not in (None, is_zoned):
+            have, other = ("a zone", "none") if is_zoned else ("no zone", "one")
+            where = f"line {line}, column {shorten(self._name, 40)}"
+            raise RefusedError(f"{where} has {have} where lines above have {other}; all or none is accepted")
+        self._is_zoned = is_zoned
+
+    def _parse(self, dates: Sequence[str], first: int) -> NDArray[np.datetime64]:
+        try:
+            return np.array([date.strip() for date in dates], dtype="datetime64[us]")
+        except ValueError:
+            line, date = next(_find_impossible(dates, first))
+            where = f"line {line}, column {shorten(self._name, 40)}"
+            raise RefusedError(f"{where} is no date of the calendar ({shorten(date, 30)})") from None
+
+
+def read_moments(moments: NDArray[np.datetime64], name: str, zones: I64 | None = None) -> ReadTimes:
+    """Take the moments of rows, NaT where there is none; `zones` are seconds ahead of UTC, which they are in then.
+
+    >>> read_moments(np.array(["2024-01-01", "NaT", "2024-01-02"], dtype="datetime64[us]"), "t").seconds.tolist()
+    [0.0, 86400.0]
+    """
+    rows = np.flatnonzero(~np.isnat(moments)).astype(np.int64)
+    if not len(rows):
+        raise RefusedError(f"column {shorten(name, 40)} has no time")
+    kept = moments[rows]
+    shifts: tuple[tuple[int, float], ...] = ()
+    if zones is not None:
+        changes = np.diff(zones[rows])
+        shifts = tuple((int(place) + 1, float(changes[place])) for place in np.flatnonzero(changes))
+    return ReadTimes(seconds=(kept - kept[0]).astype(np.int64) / 1e6, rows=rows, origin=kept[0], shifts=shifts)
+
+
+def _find_impossible(dates: Sequence[str], first: int) -> Iterator[tuple[int, str]]:
+    for line, date in enumerate(dates, start=first):
+        try:
+            np.datetime64(date.strip(), "us")
+        except ValueError:
+            yield line, date
+
+
+def _read_zone(text: str) -> int:
+    """Seconds that a zone is ahead of UTC."""
+    digits = text.strip().lstrip("+-").replace(":", "")
+    if not digits.isdigit():
+        return 0
+    seconds = int(digits[:2]) * 3600 + int(digits[2:] or 0) * 60
+    return -seconds if text.strip().startswith("-") else seconds
+
+
+def read_number_times(values: NDArray[Any], name: str) -> ReadTimes:
+    """Read times that are numbers: counted from 1970 where all lie in its range, else as they are.
+
+    >>> read_number_times(np.array([1.7e9, 1.7e9 + 60]), "t").seconds.tolist()
+    [0.0, 60.0]
+    """
+    rows = np.flatnonzero(np.isfinite(values)).astype(np.int64)
+    if not len(rows):
+        raise RefusedError(f"column {name} has no time")
+    kept = values[rows]
+    least, most = float(kept.min()), float(kept.max())
+    for smallest, unit, parts in _EPOCHS:
+        if least >= smallest and most < smallest * _DECADES:
+            origin = _UNIX + np.timedelta64(round(int(kept[0]) * 10**6 / parts), "us")
+            note = f"column {name} was read as {unit} since 1970-01-01 UTC"
+            return ReadTimes(seconds=(kept - kept[0]) / float(parts), rows=rows, origin=origin, notes=(note,))
+    return ReadTimes(seconds=kept.astype(np.float64), rows=rows)
+
+
+#: Cells that hold no value.
+MISSING = ("", "nan", "na", "n/a", "nat", "null", "none", "-", "inf", "-inf", "+inf")

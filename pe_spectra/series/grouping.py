@@ -1,0 +1,132 @@
+"""Sinusoids that belong together: harmonics of one period, and those too near each other to be told apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pe_spectra.domains import PERIODS
+from pe_spectra.exact import F64
+from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
+from pe_spectra.series.periodogram import OVERSAMPLING
+from pe_spectra.series.periods import Found
+
+#: Highest multiple that is a harmonic; up to the second it may be stronger than the period itself.
+_HIGHEST, _MAY_LEAD = 24, 3
+#: Cycles over the record within which sinusoids are one that is not steady.
+_TOGETHER = 1.25
+#: Standard errors within which a frequency is a multiple of another, and at most so many cycles over the record.
+_ERRORS, _FARTHEST, _LEAST = 4.0, 0.5, 0.02
+#: A period that is so near one of the calendar's has its name.
+_NAMED = 0.01
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Group(ReadOnly):
+    """A period: the sinusoids that it is made of.
+
+    Attributes
+    ----------
+    cycles, error : over the record, with the standard error. lines : places in the model. harmonics : multiples.
+    strongest : the largest amplitude. false_alarm : of its surest sinusoid. drifts : whether it is not steady.
+    """
+
+    cycles: float
+    error: float
+    lines: tuple[int, ...]
+    harmonics: tuple[int, ...]
+    strongest: float
+    false_alarm: float
+    drifts: bool
+
+
+def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> list[Group]:
+    """Put the sinusoids of a search together to periods.
+
+    Parameters
+    ----------
+    span : of the record, in seconds where `is_dated`. samples : how many it has.
+    """
+    amplitudes = np.hypot(found.model.cosines, found.model.sines)
+    cycles = found.model.frequencies
+    errors = _measure_errors(found, amplitudes, samples)
+    clusters: list[list[int]] = []
+    for line in np.argsort(cycles).tolist():
+        if clusters and cycles[line] - cycles[clusters[-1][-1]] < _TOGETHER:
+            clusters[-1].append(line)
+        else:
+            clusters.append([line])
+    groups: list[Group] = []
+    for cluster in clusters:
+        weights = amplitudes[cluster] ** 2
+        lead = cluster[int(np.argmax(weights))]
+        one = Group(
+            cycles=float(np.sum(weights * cycles[cluster]) / np.sum(weights)),
+            error=float(errors[lead]) if len(cluster) == 1 else float(np.ptp(cycles[cluster])),
+            lines=tuple(cluster),
+            harmonics=(),
+            strongest=float(amplitudes[lead]),
+            false_alarm=min(found.lines[line].false_alarm for line in cluster),
+            drifts=len(cluster) > 1,
+        )
+        place = _find_base(one, groups, span if is_dated else None)
+        if place is None:
+            groups.append(one)
+        else:
+            groups[place] = _add(groups[place], one)
+    return groups
+
+
+def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
+    """Standard errors of the frequencies, in cycles over the record (Montgomery & O'Donoghue 1999).
+
+    The variance of the noise is that which white noise of the level at the frequency would have.
+    """
+    places = np.clip(np.rint(found.model.frequencies * OVERSAMPLING), 1, len(found.power) - 1).astype(int)
+    noise = np.sqrt(found.background.level[places])
+    errors: F64 = np.sqrt(6 / samples) * noise / (np.pi * np.maximum(amplitudes, 1e-300))
+    return errors
+
+
+def _find_base(one: Group, groups: list[Group], span: float | None) -> int | None:
+    """The period that it is a harmonic of; none of one that the calendar has a name for."""
+    if span is not None and name_period(span / one.cycles, 0.0) is not None:
+        return None
+    for place, base in reversed(list(enumerate(groups))):  # twice the day before fourteen times the week
+        multiple = round(one.cycles / base.cycles)
+        within = _LEAST + min(_FARTHEST, _ERRORS * math.hypot(one.error, multiple * base.error))
+        near = abs(one.cycles - multiple * base.cycles) <= within
+        if 2 <= multiple <= _HIGHEST and near and (multiple <= _MAY_LEAD or one.strongest < base.strongest):
+            return place
+    return None
+
+
+def _add(base: Group, one: Group) -> Group:
+    multiple = round(one.cycles / base.cycles)
+    return Group(
+        cycles=base.cycles,
+        error=base.error,
+        lines=(*base.lines, *one.lines),
+        harmonics=(*base.harmonics, multiple),
+        strongest=max(base.strongest, one.strongest),
+        false_alarm=min(base.false_alarm, one.false_alarm),
+        drifts=base.drifts or one.drifts,
+    )
+
+
+def name_period(seconds: float, error: float) -> str | None:
+    """Return the calendar's name of a length of time, where it is within four standard errors or 1 % of one.
+
+    >>> name_period(86390.0, 5.0), name_period(50000.0, 5.0)
+    ('day', None)
+    """
+    return next(
+        (
+            name
+            for name, size in PERIODS.items()
+            if abs(seconds - size) <= min(_NAMED * size, max(4 * error, 0.002 * size))
+        ),
+        None,
+    )

@@ -1,0 +1,157 @@
+"""The periods of a series: sinusoids that stand out of the noise, one after another, and harmonics as such.
+
+The highest ordinate of the periodogram, over the level of noise at its frequency, is a period where noise alone
+has one so high in few series only. It is refined, fitted together with those found before, and taken out; then the
+rest is looked at anew.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from pe_spectra.exact import F64
+from pe_spectra.quantities import ReadOnly
+from pe_spectra.records import dataclass
+from pe_spectra.series.noise import Background, fit_background, measure_false_alarm
+from pe_spectra.series.periodogram import OVERSAMPLING, Sums, choose_frequencies, compute_power, prepare_sums
+from pe_spectra.series.waves import Model, fit_waves, refine_waves
+
+#: In so many of a hundred series of noise a period may be told that is none: what is promised, and what each test is
+#: held to, for the level of noise is itself an estimate.
+RATE, _HELD = 0.05, 0.01
+#: Sinusoids at most, harmonics among them.
+MOST_LINES = 16
+#: Samples below which no period is looked for.
+FEWEST_SAMPLES = 24
+#: A wave of fewer cycles over the record cannot be told from a slow trend.
+LEAST_CYCLES = 2.0
+#: Share of the variance below which a sinusoid is not told: rounded numbers repeat with their period.
+SMALLEST_SHARE = 1e-4
+#: Lines that are taken at a time at most, of so many peaks; each this far above what the others leak there.
+_TOGETHER, _PEAKS, _ABOVE_LEAKAGE = 8, 256, 9.0
+_REFINED, _SETTLED = 3, 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line(ReadOnly):
+    """A sinusoid that was found: cycles over the record, and how likely noise alone has one so high."""
+
+    cycles: float
+    false_alarm: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found(ReadOnly):
+    """What the search found in the values of one column.
+
+    Attributes
+    ----------
+    model : trend and sinusoids. lines : those of the model, in its order. trend_share : of the line by itself.
+    power : of the series without its trend, in units of its variance, at k `spacing`. background : what the noise
+        is there, with the sinusoids taken out.
+    rest : the variance that is left, as a share.
+    """
+
+    model: Model
+    lines: tuple[Line, ...]
+    power: F64
+    background: Background
+    spacing: float
+    threshold: float
+    trend_share: float
+    rest: float
+
+
+def search_lines(times: F64, values: F64, step: float) -> Found:
+    """Find the sinusoids of a series that stand out of red and white noise.
+
+    Parameters
+    ----------
+    times : (N,) ascending, from 0 on, N >= FEWEST_SAMPLES. values : (N,), not all equal. step : as times.
+
+    >>> times = np.arange(400.0)
+    >>> noise = np.random.default_rng(0).standard_normal(400)
+    >>> found = search_lines(times, np.sin(times / 5) + 0.5 * noise, 1.0)
+    >>> [round(399 / line.cycles, 1) for line in found.lines]  # 10 pi
+    [31.4]
+    """
+    span = float(times[-1])
+    places = 2 * times / span - 1
+    scaled = values - np.mean(values)
+    scaled = scaled / np.std(scaled)
+    spacing, count = choose_frequencies(span, step)
+    sums = prepare_sums(times, spacing, count)
+    # of the false alarm: the highest frequency times the root of 4 pi times the variance of the times
+    width = (count - 1) * spacing * math.sqrt(4 * math.pi * float(np.var(times)))
+    threshold = _find_threshold(width, len(times))
+    model = fit_waves(places, scaled, np.empty(0))
+    rest = scaled - model.compute(places)
+    trend_share = max(0.0, 1 - float(np.mean(rest**2)))
+    lines: list[Line] = []
+    whole: F64 | None = None
+    while True:
+        power = compute_power(sums, rest) * (0.5 * len(rest) * np.var(rest))
+        background = fit_background(power, step, spacing, threshold)
+        whole = power if whole is None else whole
+        picked = _pick(power, background.level, sums, threshold, lines)
+        if not picked or len(lines) >= MOST_LINES:
+            break
+        told = [Line(cycles=k / OVERSAMPLING, false_alarm=measure_false_alarm(r, width, len(rest))) for k, r in picked]
+        held = (lines + told)[:MOST_LINES]
+        refined = refine_waves(places, rest, np.array([line.cycles for line in held[len(lines) :]]), _REFINED)
+        moved = [*(line.cycles for line in lines), *refined.frequencies.tolist()]
+        model = refine_waves(places, scaled, np.array(moved), _SETTLED)
+        rest = scaled - model.compute(places)
+        lines = [replace(line, cycles=k) for line, k in zip(held, model.frequencies.tolist(), strict=True)]
+    return Found(
+        model=model,
+        lines=tuple(lines),
+        power=whole,
+        background=background,
+        spacing=spacing,
+        threshold=threshold,
+        trend_share=trend_share,
+        rest=float(np.mean(rest**2)),
+    )
+
+
+def _find_threshold(width: float, samples: int) -> float:
+    """The ratio to the level of noise from which on an ordinate is told."""
+    low, high = 1.0, 1e6
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if measure_false_alarm(middle, width, samples) > _HELD else (low, middle)
+    return high
+
+
+def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line]) -> list[tuple[int, float]]:
+    """The peaks above their level, the highest first, with their ratios to it; none that another may have leaked."""
+    ratio = power / level
+    floor = SMALLEST_SHARE * len(sums.phases) / 2
+    candidate = (ratio > threshold) & (power > floor)
+    candidate[: math.ceil(LEAST_CYCLES * OVERSAMPLING)] = False
+    for line in lines:  # what is left beside a line that was taken out is that line, which is not quite a sinusoid
+        place = round(line.cycles * OVERSAMPLING)
+        candidate[max(0, place - OVERSAMPLING // 2) : place + OVERSAMPLING // 2 + 1] = False
+    candidate[1:-1] &= (power[1:-1] >= power[:-2]) & (power[1:-1] >= power[2:])
+    peaks = np.flatnonzero(candidate)
+    peaks = peaks[np.argsort(-power[peaks], kind="stable")][:_PEAKS]
+    window = sums.cosine**2 + sums.sine**2
+    taken: list[int] = []
+    for peak in peaks.tolist():
+        leaked = sum(float(power[one]) * _find_leakage(window, peak, one) for one in taken)
+        if len(taken) < _TOGETHER and power[peak] > _ABOVE_LEAKAGE * leaked:
+            taken.append(peak)
+    return [(peak, float(ratio[peak])) for peak in taken]
+
+
+def _find_leakage(window: F64, peak: int, other: int) -> float:
+    """The most that the times leak from one frequency, or its mirror image, to the other or near it."""
+    total = 0.0
+    for distance in (abs(peak - other), min(peak + other, 2 * len(window) - peak - other)):
+        near = window[max(0, distance - OVERSAMPLING) : distance + OVERSAMPLING + 1]
+        total += float(np.max(near, initial=0.0))
+    return total

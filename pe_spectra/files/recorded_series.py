@@ -121,18 +121,16 @@ def _join(
     """Settle which column holds the times, and leave out the rows that have none."""
     for name in (*columns, *([time] if time is not None else [])):
         if name not in found:
-            listed = join([shorten(one, 30) for one in (*found, *left)], _LISTED)
-            raise RefusedError(f"has no column {shorten(name, 40)}; it has {listed}")
+            raise RefusedError(f"has no column {shorten(name, 40)}; it has {_list_names([*found, *left])}")
     timed = time if time is not None else _find_timed(found)
     held = None if timed is None else found[timed]
     times = read_number_times(held, shorten(timed or "")) if isinstance(held, np.ndarray) else held
-    kept = {name: values for name, values in found.items() if name != timed and (not columns or name in columns)}
-    for name, column in kept.items():
-        if not isinstance(column, np.ndarray):
-            raise RefusedError(f"column {shorten(name, 40)} holds dates; --time names it, or --column others")
-    values = {name: column.astype(np.float64) for name, column in kept.items() if isinstance(column, np.ndarray)}
-    if not values:
-        raise RefusedError("has no column of numbers beside its times")
+    kept = {name: cells for name, cells in found.items() if name != timed and (not columns or name in columns)}
+    values = {name: cells.astype(np.float64) for name, cells in kept.items() if isinstance(cells, np.ndarray)}
+    left = [*left, *(name for name in kept if name not in values)]
+    if not values or (columns and left and set(left) & set(columns)):
+        words = f"; words or dates are in {_list_names(left)}" if left else ""
+        raise RefusedError(f"has no numbers beside its times{words}")
     if len(values) > MAX_SERIES_COLUMNS:
         raise RefusedError(f"has {len(values)} columns of numbers; --column chooses at most {MAX_SERIES_COLUMNS}")
     rows = len(next(iter(values.values())))
@@ -142,8 +140,12 @@ def _join(
         values = {name: column[times.rows] for name, column in values.items()}
     notes = times.notes if times is not None else ("no column of times was found: rows count as evenly spaced",)
     if left and not columns:
-        notes = (*notes, f"left out, for they hold words: {join([shorten(one, 30) for one in left], _LISTED)}")
+        notes = (*notes, f"left out, for they hold words or dates: {_list_names(left)}")
     return RecordedSeries(columns=values, rows=rows, times=times, timed=timed, notes=notes)
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return join([shorten(one, 30) for one in names], _LISTED)
 
 
 def _find_timed(found: Mapping[str, SeriesCells]) -> str | None:

@@ -62,7 +62,7 @@ def measure_false_alarm(ratio: float, cycles: float, samples: int) -> float:
     Baluev 2008, Mon. Not. R. Astron. Soc. 385, 1279 (the highest of all ordinates).
 
     >>> round(measure_false_alarm(12.0, 100.0, 10**6), 5)
-    0.00219
+    0.00213
     """
     tail = math.exp(-samples / 2 * math.log1p(2 * ratio / samples))
     return -math.expm1(-tail * (1 + cycles * math.sqrt(ratio)))

@@ -99,6 +99,7 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
         picked = _pick(power, background.level, sums, threshold, lines)
         if not picked or len(lines) >= MOST_LINES:
             break
+        del power, background  # of a million samples each is large, and so is what is made next
         told = [Line(cycles=k / OVERSAMPLING, false_alarm=measure_false_alarm(r, width, len(rest))) for k, r in picked]
         held = (lines + told)[:MOST_LINES]
         refined = refine_waves(places, rest, np.array([line.cycles for line in held[len(lines) :]]), _REFINED)

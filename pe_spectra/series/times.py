@@ -81,7 +81,7 @@ class Sampling(Result):
         '2.5 rows'
         """
         if not self.is_dated:
-            return f"{length:.{digits}g} {self.unit}"
+            return f"{length:.{digits}g} {self.unit if self.unit != 'rows' or length != 1 else 'row'}"
         if length >= 1:
             return write_time(float(f"{length:.{digits}g}"))
         return f"{length * 1e3:.{digits}g} ms" if length >= 1e-3 else f"{length * 1e6:.{digits}g} us"

@@ -317,3 +317,10 @@ def log_bucket_of(lag, buckets, max_distance):
     # rounding keeps a share of one, where max_distance - 1 is met, from the bucket behind
     found = middle + math.ceil(round(share * (middle - 1), 9))
     return min(max(found if lag > 0 else -found, -buckets), buckets - 1)
+
+
+def lomb_scargle(times: Floats, values: Floats, frequency: float) -> float:
+    """The share of the variance that a + b cos(2 pi f t) + c sin(2 pi f t) explains, by least squares."""
+    columns = np.stack([np.ones(len(times)), *(wave(2 * np.pi * frequency * times) for wave in (np.cos, np.sin))], 1)
+    fitted = columns @ np.linalg.lstsq(columns, values, rcond=None)[0]
+    return 1 - float(np.sum((values - fitted) ** 2) / np.sum((values - values.mean()) ** 2))

@@ -192,7 +192,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     # of a series
     "file": Option("file", "FILE", "a series: .csv, .tsv, .npy, .npz, .parquet", required=True),
-    "column": Option("--column", "NAME...", "columns to look at  [all of numbers]", several=True),
+    "column": Option("--column", "NAME", "column to look at, again for each  [all of numbers]", several=True),
     "time": Option("--time", "NAME", "column of the times  [the first with dates, or called time, date, timestamp]"),
     # of models
     "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),

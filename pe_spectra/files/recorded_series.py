@@ -127,8 +127,8 @@ def _join(
     times = read_number_times(held, shorten(timed or "")) if isinstance(held, np.ndarray) else held
     kept = {name: cells for name, cells in found.items() if name != timed and (not columns or name in columns)}
     values = {name: cells.astype(np.float64) for name, cells in kept.items() if isinstance(cells, np.ndarray)}
-    left = [*left, *(name for name in kept if name not in values)]
-    if not values or (columns and left and set(left) & set(columns)):
+    left = [name for name in (*left, *(name for name in kept if name not in values)) if not columns or name in columns]
+    if not values or (columns and left):
         words = f"; words or dates are in {_list_names(left)}" if left else ""
         raise RefusedError(f"has no numbers beside its times{words}")
     if len(values) > MAX_SERIES_COLUMNS:

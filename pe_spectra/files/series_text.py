@@ -21,7 +21,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 #: Lines that are read together, and bytes in which the first line is looked for.
 _LINES, _HEAD = 1 << 14, 1 << 16
 _NUMBERS = re.compile(rf"{NUMBER}(?:\n{NUMBER})*+")
-_INTEGERS = re.compile(r"-?[0-9]{1,18}(?:\n-?[0-9]{1,18})*+")
+_INTEGERS = re.compile(r"-?1?[0-9]{1,18}(?:\n-?1?[0-9]{1,18})*+")  # of 64 bits
 
 
 class _NumberColumn:
@@ -112,12 +112,8 @@ def _read_names(cells: Sequence[str]) -> tuple[list[str], int]:
 def _split_rows(lines: Iterator[str], start: int, width: int, delimiter: str) -> Iterator[list[tuple[str, ...]]]:
     """Give the columns of some rows at a time."""
     number = start
+    lines = _leave_out_last(lines)
     while part := list(islice(lines, _LINES)):
-        while part and not part[-1].strip():
-            part.pop()
-            rest = next((line for line in lines if line.strip()), None)
-            if rest is not None:
-                raise RefusedError(f"line {number + len(part)} is empty, and more follow")
         cells = [line.split(delimiter) if '"' not in line else split_cells(line, 0, delimiter) for line in part]
         for line, row in enumerate(cells, start=number):
             if len(row) != width:
@@ -125,8 +121,19 @@ def _split_rows(lines: Iterator[str], start: int, width: int, delimiter: str) ->
                     raise RefusedError(f"line {line} is empty, and more follow")
                 raise RefusedError(f"line {line} has {count(len(row), 'cell')} where {width} are expected")
         number += len(part)
-        if cells:
-            yield list(zip(*cells, strict=True))
+        yield list(zip(*cells, strict=True))
+
+
+def _leave_out_last(lines: Iterator[str]) -> Iterator[str]:
+    """Leave out the empty lines at the end."""
+    empty = 0
+    for line in lines:
+        if not line.strip():
+            empty += 1
+            continue
+        yield from [""] * empty
+        empty = 0
+        yield line
 
 
 def _choose_columns(

@@ -13,7 +13,7 @@ from pe_spectra.records import dataclass
 from pe_spectra.series.periodogram import OVERSAMPLING
 from pe_spectra.series.periods import Found
 
-#: Highest multiple that is a harmonic; up to the second it may be stronger than the period itself.
+#: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic.
 _HIGHEST, _MAY_LEAD = 24, 3
 #: Cycles over the record within which sinusoids are one that is not steady.
 _TOGETHER = 1.25
@@ -98,7 +98,8 @@ def _find_base(one: Group, groups: list[Group], span: float | None) -> int | Non
         multiple = round(one.cycles / base.cycles)
         within = _LEAST + min(_FARTHEST, _ERRORS * math.hypot(one.error, multiple * base.error))
         near = abs(one.cycles - multiple * base.cycles) <= within
-        if 2 <= multiple <= _HIGHEST and near and (multiple <= _MAY_LEAD or one.strongest < base.strongest):
+        follows = multiple <= _MAY_LEAD or (bool(base.harmonics) and one.strongest < base.strongest)
+        if 2 <= multiple <= _HIGHEST and near and follows:
             return place
     return None
 

@@ -30,6 +30,7 @@ SINCE = {
     "freeze-body",
     "check-body",
     "capture-body",
+    "series-body",
 }
 NAMES = [name for one in MADE["oneOf"] if (name := one["$ref"].rpartition("/")[2]) not in SINCE]
 

@@ -30,6 +30,11 @@ def audit(name: str = "llama-3.1-8b.json") -> ModelAudit:
     return pe_spectra.audit_configuration(pe_spectra.read_model(str(MODELS / name)))
 
 
+def make_series():
+    times = np.arange(400.0)
+    return describe_series({"x": np.sin(times) + np.random.default_rng(0).standard_normal(400)}, times)
+
+
 #: A result of each kind that a command draws.
 RESULTS: dict[str, Callable[[], Result]] = {
     "Comparison": lambda: pe_spectra.compare_encodings([Sinusoidal(d=16)])[0],
@@ -43,6 +48,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Portrait": lambda: pe_spectra.draw_portrait(Sinusoidal(d=16), length=40),
     "PrecisionReport": lambda: pe_spectra.measure_precision(Sinusoidal(d=8), length=300),
     "Reconstruction": lambda: reconstruct_positions(SPECTRUM, [5, 20]),
+    "SeriesReport": make_series,
     "Spectrum": lambda: SPECTRUM,
 }
 

@@ -1,0 +1,268 @@
+"""Files of recorded series: what is read of each, what is counted, and what is refused in one line."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pe_spectra.errors import FileError, PeSpectraError
+from pe_spectra.files.recorded_series import read_series
+
+DAYS = [str(np.datetime64("2024-01-01") + day) for day in range(4)]
+PLAIN = "date,x\n" + "".join(f"{day},{place}\n" for place, day in enumerate(DAYS))
+
+
+def read(tmp_path, text, name="a.csv", **more):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_series(path, **more)
+
+
+def refuse(tmp_path, text, name="a.csv", **more):
+    with pytest.raises(FileError) as caught:
+        read(tmp_path, text, name, **more)
+    told = str(caught.value)
+    assert "\n" not in told
+    return told.partition(f"{name}: ")[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        "\ufeff" + PLAIN,
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.rstrip("\n"),
+        PLAIN + "\n\n",
+        PLAIN.replace(",", ";"),
+        PLAIN.replace(",", "\t"),
+        PLAIN.replace(",", " | "),
+        PLAIN.replace("2024-01-02", '"2024-01-02"'),
+        PLAIN.replace("01,0", "01 00:00:00.000000000,0"),
+        PLAIN.replace("02,1", "02T00:00,1.0"),
+    ],
+)
+def test_one_table_in_many_spellings(tmp_path, text):
+    found = read(tmp_path, text)
+    assert (found.timed, list(found.columns), found.rows) == ("date", ["x"], 4)
+    np.testing.assert_array_equal(found.columns["x"], np.arange(4.0))
+    np.testing.assert_array_equal(found.times.seconds, np.arange(4) * 86400.0)
+    assert found.times.origin == np.datetime64("2024-01-01")
+    assert found.notes == ()
+
+
+def test_a_text_without_a_header_has_numbered_columns(tmp_path):
+    found = read(tmp_path, PLAIN.partition("\n")[2], columns=["column2"])
+    assert (found.timed, list(found.columns), found.rows) == ("column1", ["column2"], 4)
+
+
+def test_an_unnamed_column_is_the_index(tmp_path):
+    assert list(read(tmp_path, ",x\n0,1\n1,2\n").columns) == ["index", "x"]
+
+
+def test_missing_values_and_rows_without_a_time(tmp_path):
+    found = read(tmp_path, "t,date,x\n1,2024-01-01,\n2,,5\n3,NaT,6\n4,2024-01-02,nan\n5,2024-01-03,7\n", columns=["x"])
+    np.testing.assert_array_equal(found.columns["x"], [np.nan, np.nan, 7])
+    np.testing.assert_array_equal(found.times.seconds, [0, 86400, 172800])
+    assert found.known["timeless"] == 2
+
+
+def test_words_and_further_dates_are_left_out_and_named(tmp_path):
+    text = "a,b,site,x\n2024-01-01,2024-02-01,k,1\n2024-01-02,2024-02-02,l,2\n"
+    found = read(tmp_path, text)
+    assert (found.timed, list(found.columns)) == ("a", ["x"])
+    assert found.notes == ("left out, for they hold words or dates: site and b",)
+    assert read(tmp_path, text, time="b", columns=["x"]).times.origin == np.datetime64("2024-02-01")
+
+
+@pytest.mark.parametrize(
+    ("zones", "hours"),
+    [
+        (["Z", "+00:00", " UTC"], [0, 1, 2]),
+        (["+01:00", "+0100", "+01"], [0, 1, 2]),
+        (["+01:00", "+02:00", "+02:00"], [0, 0, 1]),
+        (["-05:30", "-05:30", "-04:30"], [0, 1, 1]),
+    ],
+)
+def test_zones_become_utc(tmp_path, zones, hours):
+    rows = "".join(f"2024-01-01T{hour:02}:00{zone},1\n" for hour, zone in enumerate(zones))
+    found = read(tmp_path, f"time,x\n{rows}")
+    np.testing.assert_array_equal(found.times.seconds, np.array(hours) * 3600.0)
+    assert [shift for _, shift in found.times.shifts] == [3600.0] * (3 - len({*np.diff(hours)}) == 1)
+
+
+@pytest.mark.parametrize(("parts", "unit"), [(1, "seconds"), (10**3, "milliseconds"), (10**6, "mic"), (10**9, "nano")])
+def test_numbers_since_1970_are_dates(tmp_path, parts, unit):
+    rows = "".join(f"{1_700_000_000 * parts + place},1\n" for place in range(3))
+    found = read(tmp_path, f"ts,x\n{rows}")
+    np.testing.assert_allclose(found.times.seconds, np.arange(3) / parts, rtol=1e-12)
+    assert found.times.origin == np.datetime64("2023-11-14T22:13:20")
+    assert f"column ts was read as {unit}" in found.notes[0]
+
+
+def test_other_numbers_are_times_of_any_unit(tmp_path):
+    found = read(tmp_path, "x,t\n1,0.5\n2,\n3,2.5\n")
+    assert (found.timed, found.known["unit"], found.known["origin"]) == ("t", "units of the times", None)
+    np.testing.assert_array_equal(found.times.seconds, [0.5, 2.5])
+    np.testing.assert_array_equal(found.columns["x"], [1, 3])
+
+
+def test_rows_are_counted_where_there_are_no_times(tmp_path):
+    found = read(tmp_path, "x\n1\n2\n")
+    assert (found.timed, found.times) == (None, None)
+    np.testing.assert_array_equal(found.known["times"], [0, 1])
+    assert found.notes == ("no column of times was found: rows count as evenly spaced",)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "is empty (0 bytes)"),
+        ("\n\n", "is empty, or its first line is; a header or numbers are accepted"),
+        ("date,x\n", "is empty: no line below its header"),
+        (PLAIN.replace(",2", ",a"), "line 4, column x is no number (a); --column chooses others"),
+        (
+            PLAIN.replace(",2", ";2,5").replace(",", ";").replace("2;5", "2,5").replace(";;", ";"),
+            "line 4, column x is no",
+        ),
+        (
+            PLAIN.replace("2024-01-03", "03.01.2024"),
+            "line 4, column date is no time (03.01.2024); dates of ISO 8601 as",
+        ),
+        (PLAIN.replace("2024-01-03", "2024-02-30"), "line 4, column date is no date of the calendar (2024-02-30)"),
+        (PLAIN.replace("2024-01-03", "2024-01-03Z"), "line 4, column date has a zone where lines above have none; all"),
+        (PLAIN.replace("-01,", "-01Z,"), "line 3, column date has no zone where lines above have one; all or none"),
+        (PLAIN.replace(",2", ",2,3"), "line 4 has 3 cells where 2 are expected"),
+        (PLAIN.replace("2024-01-03", "\n2024-01-03"), "line 4 is empty, and more follow"),
+        ("a,a\n1,2\n", "line 1 has two columns with one name (a)"),
+        (b"\xff\xfed\x00", "is UTF-16; UTF-8 is accepted"),
+        ("date\n2024-01-01\n", "has no numbers beside its times"),
+        ("date,x\n2024-01-01,k\n", "has no numbers beside its times; words or dates are in x"),
+        ("date,x\n2024-01-01,1\n,2\n".replace("2024-01-01", "NaT"), "column date has no time"),
+        (
+            ",".join(f"c{place}" for place in range(65)) + "\n" + ",".join("1" * 65),
+            "has 65 columns of numbers; --column",
+        ),
+    ],
+)
+def test_what_is_refused(tmp_path, text, told):
+    assert refuse(tmp_path, text, time="date" if "NaT" in str(text) else None).startswith(told)
+
+
+def test_columns_that_there_are_not_or_that_hold_no_numbers(tmp_path):
+    assert refuse(tmp_path, PLAIN, columns=["load"]) == "has no column load; it has date and x"
+    assert refuse(tmp_path, PLAIN, time="when") == "has no column when; it has date and x"
+    text = "date,until,x\n2024-01-01,2024-01-02,1\n"
+    assert refuse(tmp_path, text, columns=["until"]) == "has no numbers beside its times; words or dates are in until"
+    assert refuse(tmp_path, "a,b\nk,1\n", columns=["a"]).startswith("line 2, column a is no number (k)")
+    assert refuse(tmp_path, "t,b\n,1\n") == "column t has no time"
+
+
+def test_an_empty_line_of_one_column_is_a_missing_value_but_for_the_last(tmp_path):
+    np.testing.assert_array_equal(read(tmp_path, "x\n1\n\n\n2\n\n").columns["x"], [1, np.nan, np.nan, 2])
+
+
+def test_too_many_rows_are_refused(tmp_path, monkeypatch):
+    for module in ("series_text", "recorded_series"):
+        monkeypatch.setattr(f"pe_spectra.files.{module}.MAX_SERIES_ROWS", 3)
+    assert refuse(tmp_path, PLAIN) == "has more than 3 rows, the most that is accepted"
+    np.save(tmp_path / "a.npy", np.arange(4))
+    with pytest.raises(FileError, match=r"has 4 rows; at most 3 are accepted"):
+        read_series(tmp_path / "a.npy")
+    monkeypatch.setattr("pe_spectra.files.series_text.MAX_TEXT_TABLE_BYTES", 5)
+    assert refuse(tmp_path, PLAIN) == f"has {len(PLAIN)} bytes; a text of at most 5 is accepted"
+
+
+def test_long_texts_are_read_in_parts_as_at_once(tmp_path, monkeypatch):
+    rows = "".join(f"2024-01-01T{place // 60:02}:{place % 60:02},{place}\n" for place in range(600))
+    whole = read(tmp_path, f"date,x\n{rows}")
+    monkeypatch.setattr("pe_spectra.files.series_text._LINES", 7)
+    parts = read(tmp_path, f"date,x\n{rows}")
+    np.testing.assert_array_equal(parts.columns["x"], whole.columns["x"])
+    np.testing.assert_array_equal(parts.times.seconds, np.arange(600) * 60.0)
+    assert refuse(tmp_path, f"date,x\n{rows}".replace(",500\n", ",k\n")).startswith("line 502, column x is no number")
+
+
+def test_arrays_of_numpy(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([1.0, np.nan, 3.0]))
+    np.testing.assert_array_equal(read_series(tmp_path / "a.npy").columns["value"], [1, np.nan, 3])
+    np.save(tmp_path / "b.npy", np.arange(6).reshape(3, 2))
+    assert list(read_series(tmp_path / "b.npy").columns) == ["value0", "value1"]
+    np.savez(tmp_path / "c.npz", time=[0.0, 2.0], load=[5, 6], pair=np.eye(2))
+    found = read_series(tmp_path / "c.npz", columns=["load"])
+    assert (found.timed, list(found.columns)) == ("time", ["load"])
+    np.savez(tmp_path / "d.npz", time=[0.0, 2.0], load=[5, 6, 7])
+    with pytest.raises(FileError, match=r"has arrays of different lengths \(2 and 3\); one is accepted"):
+        read_series(tmp_path / "d.npz")
+
+
+def test_other_files_are_refused(tmp_path):
+    assert refuse(tmp_path, "x", "a.json").startswith("is no kind of file that a series is read from; .csv")
+    with pytest.raises(FileError, match="no such file"):
+        read_series(tmp_path / "none.csv")
+
+
+class Kind:
+    """A type of pyarrow, as far as it is asked for."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+class Cells:
+    """A column of pyarrow, as far as it is asked for."""
+
+    def __init__(self, values, null_count=0):
+        self.values, self.null_count = values, null_count
+
+    def combine_chunks(self):
+        return self
+
+    def cast(self, *_, **__):
+        return self
+
+    def to_numpy(self, zero_copy_only):
+        assert not zero_copy_only
+        return self.values
+
+
+@pytest.fixture
+def arrow(monkeypatch):
+    """A stand-in for pyarrow: what is read through it is looked at all the same."""
+    columns = {
+        "when": ("temporal", Cells(np.array(["2024-01-01", "NaT", "2024-01-02"], dtype="datetime64[us]"), 1)),
+        "whole": ("integer", Cells(np.arange(3))),
+        "holes": ("integer", Cells(np.array([1.0, np.nan, 2.0]), 1)),
+        "real": ("floating", Cells(np.arange(3) / 2)),
+        "word": ("text", None),
+    }
+    library, parquet = ModuleType("pyarrow"), ModuleType("pyarrow.parquet")
+    library.__spec__ = parquet.__spec__ = ModuleSpec("pyarrow", None)
+    library.PythonFile = lambda stream, **_: stream
+    library.timestamp, library.float64 = Kind, lambda: Kind("double")
+    library.types = SimpleNamespace(
+        **{f"is_{name}": lambda kind, name=name: kind.name == name for name in ("temporal", "integer", "floating")}
+    )
+    schema = [SimpleNamespace(name=name, type=Kind(kind)) for name, (kind, _) in columns.items()]
+    table = SimpleNamespace(schema_arrow=schema)
+    table.read = lambda *, columns, held=dict(columns): SimpleNamespace(column=lambda _: held[columns[0]][1])
+    parquet.ParquetFile = lambda _: table
+    library.parquet = parquet
+    monkeypatch.setitem(sys.modules, "pyarrow", library)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", parquet)
+
+
+@pytest.mark.usefixtures("arrow")
+def test_columns_of_parquet(tmp_path):
+    found = read(tmp_path, b"PAR1", "a.parquet")
+    assert (found.timed, list(found.columns)) == ("when", ["whole", "holes", "real"])
+    np.testing.assert_array_equal(found.columns["holes"], [1, 2])
+    np.testing.assert_array_equal(found.times.seconds, [0, 86400])
+
+
+def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("pe_spectra.files.parquet_table.find_spec", lambda _: None)
+    with pytest.raises(PeSpectraError, match="pip install pyarrow installs it"):
+        read(tmp_path, b"PAR1", "a.parquet")

@@ -1,0 +1,160 @@
+"""Planted periods are found within 1 %, whatever the step, the times and the noise, and nothing else is."""
+
+import numpy as np
+import pytest
+
+from pe_spectra.series.report import describe_series
+from tests.series.recorded import add_waves, make_red
+
+MS, MINUTE, HOUR, DAY, WEEK, YEAR = 1e-3, 60.0, 3600.0, 86400.0, 604800.0, 365.2425 * 86400
+
+#: step in seconds, samples, (period in steps, amplitude) of each, and more: noise, memory in steps, trend, times.
+KINDS = {
+    "1 us": (1e-6, 600, [(12, 1)], {}),
+    "1 ms": (MS, 600, [(20, 1)], {}),
+    "1 ms, two": (MS, 2000, [(50, 1), (7.3, 0.5)], {}),
+    "20 ms": (0.02, 1500, [(5.5, 1)], {}),
+    "1 s": (1, 3600, [(60, 1)], {}),
+    "1 s, three": (1, 3600, [(60, 1), (300, 1), (13.7, 0.4)], {}),
+    "10 s": (10, 2000, [(360, 1)], {}),
+    "1 min": (MINUTE, 4320, [(1440, 1)], {}),
+    "1 min, two": (MINUTE, 4320, [(60, 1), (720, 0.7)], {}),
+    "5 min": (300, 2016, [(288, 1)], {}),
+    "15 min": (900, 2688, [(96, 1), (672, 0.6)], {}),
+    "30 min": (1800, 3360, [(48, 1), (336, 0.6)], {}),
+    "30 min, three": (1800, 3360, [(48, 1), (336, 0.6), (20, 0.4)], {}),
+    "30 min, short": (1800, 336, [(48, 1)], {}),
+    "1 h": (HOUR, 2400, [(24, 1), (168, 0.5)], {}),
+    "1 h, yearly": (HOUR, 26300, [(24, 1), (8765.82, 1)], {}),
+    "6 h": (6 * HOUR, 1460, [(4, 1)], {}),
+    "1 d": (DAY, 730, [(7, 1)], {}),
+    "1 d, yearly": (DAY, 1830, [(7, 0.5), (365.2425, 1)], {}),
+    "1 week": (WEEK, 300, [(52.18, 1)], {}),
+    "1 year": (YEAR, 300, [(11, 1)], {}),
+    "faint": (1800, 8000, [(48, 0.25)], {}),
+    "strong": (1800, 336, [(48, 100)], {}),
+    "no noise": (1800, 500, [(48, 1)], {"noise": 0}),
+    "no noise, two": (1800, 1000, [(48, 1), (31.4, 0.2)], {"noise": 0}),
+    "few cycles": (1800, 480, [(160, 3)], {"noise": 0.5}),
+    "near": (1800, 4800, [(48, 1), (45, 1)], {}),
+    "trend": (1800, 2000, [(48, 1)], {"trend": 5}),
+    "steep trend": (1800, 2000, [(48, 1)], {"trend": 60}),
+    "red noise": (1800, 3000, [(48, 1.5)], {"memory": 20}),
+    "redder noise": (1800, 3000, [(30, 1.5)], {"memory": 300}),
+    "gap": (1800, 2000, [(48, 1)], {"times": "gap"}),
+    "gap, two": (1800, 3000, [(48, 1), (336, 1)], {"times": "gap"}),
+    "gaps": (1800, 2000, [(48, 1)], {"times": "gaps"}),
+    "half missing": (1800, 3000, [(48, 1)], {"times": "missing"}),
+    "uneven": (1800, 2000, [(48, 1)], {"times": "uneven"}),
+    "uneven, three": (1800, 3000, [(48, 1), (336, 1), (20, 0.7)], {"times": "uneven"}),
+    "jittered": (1800, 2000, [(48, 1)], {"times": "jittered"}),
+    "wrong order": (1800, 1000, [(48, 1)], {"times": "shuffled"}),
+    "repeated": (1800, 1000, [(48, 1)], {"times": "repeated"}),
+    "uneven, red noise": (1800, 3000, [(48, 1.5)], {"times": "uneven", "memory": 20}),
+    "none": (1800, 2000, [], {}),
+    "none, red noise": (1800, 2000, [], {"memory": 50}),
+    "none, trend": (1800, 2000, [], {"trend": 5}),
+    "none, uneven": (1800, 2000, [], {"times": "uneven"}),
+}
+
+
+def make(kind, seed=1):
+    step, size, waves, more = KINDS[kind]
+    rng = np.random.default_rng(seed)
+    steps = np.arange(float(size))
+    times = more.get("times")
+    if times == "uneven":
+        steps = np.sort(rng.uniform(0, size, size))
+    elif times == "jittered":
+        steps = steps + 0.2 * rng.uniform(-1, 1, size)
+    elif times == "gap":
+        steps = np.delete(steps, np.arange(size // 3, size // 2))
+    elif times == "gaps":
+        steps = np.delete(steps, np.concatenate([np.arange(start, start + 30) for start in range(50, size - 50, 130)]))
+    elif times == "missing":
+        steps = np.sort(rng.permutation(steps)[: size // 2])
+    values = add_waves(steps, *waves) + more.get("trend", 0) * steps / size
+    values = values + more.get("noise", 0.5) * make_red(rng, steps, more.get("memory", 0))
+    if times == "shuffled":
+        order = rng.permutation(len(steps))
+        steps, values = steps[order], values[order]
+    if times == "repeated":
+        steps, values = np.concatenate([steps, steps[:20]]), np.concatenate([values, values[:20]])
+    return steps * step, values, [period * step for period, _ in waves]
+
+
+def find(times, values, **more):
+    (column,) = describe_series({"x": values}, times, **more).columns
+    return sorted(column.periods, key=lambda one: one.period)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planted_periods_are_found_and_no_others(kind):
+    times, values, periods = make(kind)
+    found = find(times, values, origin=np.datetime64("2020-01-01"))
+    np.testing.assert_allclose([one.period for one in found], sorted(periods), rtol=0.01)
+    for one in found:
+        assert one.false_alarm <= 0.01
+        assert one.steps > 2
+        # a planted period is within five of its standard errors
+        truth = min(periods, key=lambda period: abs(period - one.period))
+        assert abs(one.period - truth) <= 5 * one.error + 1e-9 * truth
+
+
+@pytest.mark.parametrize("kind", ["30 min", "uneven, three", "gap, two", "trend"])
+def test_units_and_origins_change_nothing_and_noise_little(kind):
+    times, values, periods = make(kind)
+    first = find(times, values)
+    for other in (find(times + 1e9, values), find(times, 1e-30 * values), find(times, 1e6 - 1e3 * values)):
+        np.testing.assert_allclose([one.period for one in other], [one.period for one in first], rtol=1e-5)
+        np.testing.assert_allclose([one.share for one in other], [one.share for one in first], rtol=1e-4)
+    for seed in range(2, 6):
+        again = find(*make(kind, seed)[:2])
+        np.testing.assert_allclose([one.period for one in again], sorted(periods), rtol=0.01)
+
+
+def test_shares_are_those_of_the_variance():
+    times, values, _ = make("30 min")
+    (column,) = describe_series({"x": values}, times).columns
+    day, week = (0.5 / np.var(values), 0.18 / np.var(values))
+    np.testing.assert_allclose([one.share for one in column.periods], [day, week], rtol=0.1)
+    assert column.explained == pytest.approx(1 - 0.25 / np.var(values), abs=0.02)
+    np.testing.assert_allclose([one.amplitude for one in column.periods], [1, 0.6], rtol=0.05)
+
+
+def test_a_trend_is_told_with_its_slope_and_is_no_period():
+    times, values, _ = make("none, trend")
+    (column,) = describe_series({"x": values}, times).columns
+    assert column.slope == pytest.approx(5 / (2000 * 1800), rel=0.05)
+    assert column.trend_share == pytest.approx(25 / 12 / np.var(values), rel=0.05)
+    assert not column.periods
+
+
+def test_a_pattern_is_one_period_with_its_harmonics():
+    steps = np.arange(2000.0)
+    rng = np.random.default_rng(0)
+    (found,) = find(steps, (steps % 48 < 16) + 0.1 * rng.standard_normal(2000))
+    assert found.period == pytest.approx(48, rel=1e-3)
+    assert found.harmonics[:3] == (2, 4, 5)  # the third of a wave that is up for a third of its length is none
+    assert found.share > 0.9
+
+
+def test_a_day_is_no_harmonic_of_a_week_nor_half_a_day_of_one():
+    steps = np.arange(3360.0)
+    values = add_waves(steps, (336, 1), (48, 0.6), (24, 0.3)) + 0.2 * np.random.default_rng(0).standard_normal(3360)
+    found = find(steps * 1800, values, origin=np.datetime64("2024-01-01"))
+    assert [(one.named, one.harmonics) for one in found] == [("day", (2,)), ("week", ())]
+
+
+def test_a_period_that_drifts_is_one_that_is_not_steady():
+    steps = np.arange(2000.0)
+    phases = 2 * np.pi * steps / 48 * (1 + 0.01 * steps / 2000)
+    found = find(steps, np.sin(phases) + 0.2 * np.random.default_rng(0).standard_normal(2000))
+    assert [one.drifts for one in found] == [True]
+    assert found[0].period == pytest.approx(48, rel=0.03)
+
+
+@pytest.mark.parametrize("size", [2, 10, 23])
+def test_short_series_are_not_searched(size):
+    (column,) = describe_series({"x": np.arange(size) % 3.0}, np.arange(float(size))).columns
+    assert (column.silent, column.periods, column.threshold) == ("too few samples", (), None)

@@ -40,7 +40,9 @@ def test_what_is_said_of_a_series_is_what_was_found(seed):
         assert f"of {column.column}: " in answer.verdict.text
         for period in column.periods[:4]:
             name = f"a {period.named}" if period.named else report.sampling.write(period.period)
-            assert f"{name} ({period.steps:.4g} steps, {100 * period.share:.1f} % of the variance)" in answer.verdict.text
+            assert (
+                f"{name} ({period.steps:.4g} steps, {100 * period.share:.1f} % of the variance)" in answer.verdict.text
+            )
     left = len([one for one in report.columns if one.silent is None]) - min(len(having), 3)
     assert (f"{left} other column" in answer.verdict.text) == (left > 0)
     facts = dict(answer.facts)

@@ -57,6 +57,9 @@ def example_files(tmp_path):
     for place in ("config.json", "hf/config.json"):
         shutil.copy(MODELS / THREE_ONE, tmp_path / place)
     np.save(tmp_path / "port/inv_freq.npy", make_ladder(1e4))
+    days = np.datetime64("2024-01-01") + np.arange(60)
+    rows = [f"{day},{load:.4f}" for day, load in zip(days, np.sin(np.arange(60)), strict=True)]
+    (tmp_path / "readings.csv").write_text("\n".join(["date,load", *rows]))
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ LINES = {
     "export": "export alibi:heads=4 --length 4 --output -",
     "compare": "compare sinusoidal:d=8 alibi {inputs}/table.npy --length 24",
     "inspect": "inspect {inputs}/model/::wpe.weight",
+    "series": "series {inputs}/readings.csv",
     "audit": "audit {inputs}/model/",
     "diff": "diff {inputs}/model/config.json --all-stacks",
     "stacks": "stacks",
@@ -98,6 +99,9 @@ def write_inputs(folder):
     from safetensors.numpy import save_file
 
     generator = np.random.Generator(np.random.PCG64(5))
+    days = np.datetime64("2024-01-01") + np.arange(90)
+    rows = [f"{day},{np.sin(place):.4f}" for place, day in enumerate(days)]
+    (folder / "readings.csv").write_text("\n".join(["date,load", *rows]))
     np.save(folder / "table.npy", generator.standard_normal((24, 8)).cumsum(axis=0))
     large = np.cos(np.outer(np.arange(2000), np.linspace(0.001, 3, 256))) / 8
     np.save(folder / "large.npy", (large + 0.02 * generator.standard_normal((2000, 256))).astype(np.float32))

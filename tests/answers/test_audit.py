@@ -49,7 +49,7 @@ VERDICTS = {
     "phi-2.json": "Rotary in 32 of 80 channels, base 10000: 5 of 16 pairs never complete a period within 2,048 "
     "positions. Nothing wrong found.",
     GEMMA3: "Rotary, base 1000000 with linear scaling (factor 8) in full_attention layers, and 1 other layer type: 55 "
-    "of 128 pairs never complete a period within 131,072 positions. Nothing wrong found.",
+    "of 128 pairs never complete a period within 131,072 positions; beside it vision_config. Nothing wrong found.",
     "deepseek-r1-distill-qwen-7b.json": "Rotary, base 10000: each of 64 pairs completes a period within 131,072 "
     "positions. 1 warning: the base is too small for this length (base-too-small).",
     "bloom-560m.json": "ALiBi: 16 heads, slopes from 0.707107 to 0.00390625. Nothing wrong found.",
@@ -198,9 +198,10 @@ def test_csv_has_one_shape(cli):
     several = read_csv(cli(f"audit {at(LLAMA31, GEMMA3, 'bloom-560m.json')} --format csv"))
     assert list(one[0]) == list(several[0]) == COLUMNS
     assert several[0] == one[0]
-    assert [row["layer"] for row in several] == ["all", "sliding_attention", "full_attention", "all"]
-    assert several[3]["scheme"] == "alibi"
-    assert several[3]["base"] == several[3]["never_turn"] == ""
+    named = ["all", "sliding_attention", "full_attention", "vision_config", "all"]
+    assert [row["layer"] for row in several] == named
+    assert [row["scheme"] for row in several[3:]] == ["learned", "alibi"]
+    assert several[4]["base"] == several[4]["never_turn"] == ""
     assert {row["level"] for row in several} == {"ok"}
 
 
@@ -236,10 +237,11 @@ def test_each_layer_type_has_the_bound_of_its_own_frequencies(cli):
 def test_layer_types_share_the_lines_that_say_the_same(cli):
     shown = cli(f"audit {at(GEMMA3)} --color always", COLUMNS="80").out
     lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
-    assert [line for line in lines if line.startswith("head width")] == ["head width  256 channels, all of them turned"]
+    widths = [line for line in lines if "256 channels" in line]
+    assert widths == ["head width  full_attention and sliding_attention: 256 channels, all of them"]
     scalings = [line for line in lines if line.startswith("scaling")]
     assert scalings == ["scaling     full_attention: linear: factor 8", "scaling     sliding_attention: none"]
-    assert "notes       nested-config, length-defaulted, base-defaulted and precision" in lines
+    assert "notes       nested-config, length-defaulted, base-defaulted, precision and" in lines
     full = cli(f"audit {at(GEMMA3)} --color always --full", COLUMNS="80").out
     assert "length-defaulted: no key gives the length" in full
 
@@ -275,7 +277,7 @@ def test_long_paths_lose_their_middle_on_a_terminal_only(cli, tmp_path):
     shown = cli(f"{line} --color always", COLUMNS="80").out
     lines = [re.sub("\x1b[^m]*m", "", line).rstrip() for line in shown.splitlines()]
     rows = [line.split() for line in lines if "/config.json " in line]
-    assert [row[0] for row in rows] == [f".../{name}/config.json" for name in ("no-base", "llama", "gemma", "gemma")]
+    assert [row[0] for row in rows] == [f".../{name}/config.json" for name in ("no-base", "llama", *["gemma"] * 3)]
     assert rows[0][1:] == ["all", "10000", "none", "base-defaulted", "warning"]
     assert rows[1][1:] == ["all", "500000", "llama3", "ok"]
     for options in ("", "--format csv", "--json"):

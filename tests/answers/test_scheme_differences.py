@@ -164,6 +164,13 @@ BESIDE = [
     ),
     ({"model_type": "llava"}, {"vision_config": {"image_size": 224}}, "vision_config"),
     ({"model_type": "qwen2_vl"}, {"vision_config": {"embed_dim": 640}}, "vision_config"),
+    # a part that one file alone states, beside that which the class builds of its defaults
+    (
+        {"model_type": "qwen3_vl", "text_config": {}},
+        {"vision_config": {"hidden_size": 2304, "num_heads": 16}},
+        "vision_config",
+    ),
+    ({"model_type": "clip", "text_config": {}}, {"vision_config": {"image_size": 336}}, "vision_config rows"),
 ]
 
 

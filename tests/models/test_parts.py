@@ -129,8 +129,21 @@ def test_the_class_of_a_whole_names_a_part_that_is_silent():
 )
 def test_keys_of_a_part_that_is_silent_are_read(model, text, expected):
     found = read({"model_type": model, "text_config": text})
-    assert (found.where, found.parts) == ("text_config", ())
+    assert (found.where, [one.part for one in found.parts]) == ("text_config", ["vision_config"])
     assert expected.items() <= dict(found.formula).items()
+
+
+@pytest.mark.parametrize("without", [{}, {"vision_config": None}])
+def test_a_part_that_the_file_leaves_out_is_built_of_defaults(without):
+    """Qwen3-VL makes its vision tower whatever the file says: heads of 72 channels, of which each axis has a half."""
+    config = {"model_type": "qwen3_vl", "text_config": {}}
+    silent, stated = read(config | without), read(config | {"vision_config": {"hidden_size": 2304, "num_heads": 16}})
+    assert [(one.part, one.layers[0].head_dim) for one in (*silent.parts, *stated.parts)] == [
+        ("vision_config", 36),
+        ("vision_config", 72),
+    ]
+    codes = [[finding.code for finding in one.parts[0].findings] for one in (silent, stated)]
+    assert ["part-defaulted" in one for one in codes] == [True, False]
 
 
 def test_no_part_is_audited_twice():

@@ -62,6 +62,7 @@ PROVOKED = [
     ("dual-chunk", "note", provoke_config(dual_chunk_attention_config={"chunk_size": 4096, "local_size": 512})),
     ("query-scale", "error", lambda: audit({"model_type": "mistral4", "rope_parameters": {"rope_theta": 1e4}})),
     ("nested-config", "note", lambda: audit({"text_config": LLAMA})),
+    ("part-defaulted", "note", lambda: audit({"model_type": "qwen3_vl", "text_config": {}})),
     ("several-schemes", "note", lambda: audit({"model_type": "wavlm"})),
     ("nothing-added", "warning", lambda: audit({"model_type": "speecht5", "pad_token_id": 0})),
     ("no-position-scheme", "note", lambda: audit({"model_type": "resnet"})),

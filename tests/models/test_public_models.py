@@ -47,8 +47,9 @@ def test_rotary_model(name):
     found = audit(name)
     assert found.configuration.scheme == "rotary"
     expected = EXPECTED[name]["layers"]
-    assert {layer.name for layer in found.layers} == set(expected)
-    for layer in found.layers:
+    own = [layer for layer in found.layers if not layer.configuration.part]
+    assert {layer.name for layer in own} == set(expected)
+    for layer in own:
         assert_layer(layer, expected[layer.name])
     if "never_turn" in EXPECTED[name]:
         assert found.layers[0].never_turn == EXPECTED[name]["never_turn"]
@@ -81,9 +82,18 @@ def test_model_that_does_not_turn(name):
             assert found.configuration.values[key] == expected[key]
     if expected["scheme"] == "learned":
         assert found.configuration.values["rows"] == expected["rows"]
-    (layer,) = found.layers
+    layer, *beside = found.layers
+    assert [one.name for one in beside] == list(expected.get("parts", ()))
     assert layer.rotation is None
     assert not layer.frequencies.size
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_parts_beside_what_reads_text(name):
+    """The files here have none of them, so they are what the class builds without."""
+    found = audit(name)
+    assert {one.part: one.scheme for one in found.parts} == EXPECTED[name].get("parts", {})
+    assert codes(found, "note").keys() >= ({"part-defaulted"} if found.parts else set())
 
 
 @pytest.mark.parametrize("name", EXPECTED)

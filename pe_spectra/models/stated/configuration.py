@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.errors import FileError, NoModelError, shorten
+from pe_spectra.findings import Kind
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
@@ -40,7 +41,7 @@ from pe_spectra.models.stated.position_tables import (
 )
 from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
-from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Configuration, LayerStatement, SchemeName
 from pe_spectra.wording import join
 
 #: Where models of several parts keep the part that reads text, outermost first.
@@ -50,6 +51,16 @@ _WRITING = ("decoder", "text", "vlm", "language")
 #: Models of several parts are parts of others, though not often.
 _DEEPEST = 4
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_PART_DEFAULTED = Kind(
+    code="part-defaulted",
+    levels=("note",),
+    phrase="a part is not in the file",
+    reasoning="A file may leave out a part of its model, for instance what sees images. The class builds that part all "
+    "the same, of its defaults, and so it is audited and compared.",
+    formula="the key of the part is not set; each class of several parts was asked without each of them, and none is "
+    "made without the part",
+    references=(TRANSFORMERS,),
+)
 #: Keys that a rotary or other encoding has of its own.
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Keys that name a model, in files of transformers, timm and diffusers.
@@ -162,6 +173,9 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
         except FileError:
             unread.append(where)
             continue
+        if one.scheme != "none" and not isinstance(whole.found.get(where.rpartition(".")[2]), Mapping):
+            message = f"the file says nothing of {where}, which the class of {model} builds by its defaults"
+            keys.report(_PART_DEFAULTED, message, model=model)
         inner, others = _read_others(keys, kind, one)
         found += [replace(one, part=one.where, findings=tuple(keys.findings))] if one.scheme != "none" else []
         found, unread = found + inner, unread + others
@@ -169,20 +183,19 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
 
 
 def _open_parts(whole: Keys, model: str) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
-    """The parts that a file states, each with what the class of its model has there where its own class has not.
+    """The parts of a model, each with what the class of the model has there where its own class has not.
 
-    A file that states none, nor a width on top that its class reads, has all parts that the class has, of defaults.
+    What a file leaves out, each class was measured to make of its defaults, whatever else the file states.
     """
     parts = find_composite(model, whole.release) if whole.where.count(".") < _DEEPEST else {}
-    is_silent = not (parts and keep_passed(whole, model).has_any(*parts, *WIDTHS))
     for key, part in parts.items():
-        stated = part.keys if is_silent else whole.found.get(key)
+        stated, given = whole.found.get(key), part.given
         if not isinstance(stated, Mapping):
-            continue
+            stated, given = part.keys, part.silent
         named = stated.get("model_type")
         kind = named if part.by_file and isinstance(named, str) else part.model
         keys = Keys({**stated, "model_type": kind}, whole.path, f"{whole.where}{key}.", release=whole.release)
-        yield keys, part.silent if is_silent else part.given if kind == part.model else _NOTHING
+        yield keys, given if kind == part.model else _NOTHING
 
 
 def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, SchemeName]:

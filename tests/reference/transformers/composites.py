@@ -9,6 +9,8 @@ what it has there by default where its class by itself has something else: where
 and schemes.py have written what there are. `passed` has the keys on top of the file that the class passes on to the
 part, which are few or none. `above` has, of each such class, its `own` keys of those that its parts have, and the types
 of scalings that are `refused` in a block on top, where they are not the usual ones; `stated` of a file with its parts.
+A part that the file leaves out beside others is read as where it leaves out all; what a class builds otherwise, and
+it did so of none when this was written, is printed.
 """
 
 import collections
@@ -87,6 +89,17 @@ def measure_parts(cls, parts):
         if part.model_type:
             found[key] = [part.model_type, *([own] if own else [])]
     return found
+
+
+def check_left_out(cls, parts):
+    """Print the parts that a class does not make of the same defaults when the file has others, one or all."""
+    for key, part in parts.items():
+        usual, others = find_own(part) | find_keys(part), [name for name in parts if name != key]
+        for named in (*([name] for name in others), others) if part.model_type else ():
+            with contextlib.suppress(Exception):  # others of which a file must say more
+                made = getattr(cls.from_dict({name: {"num_hidden_layers": 2} for name in named}), key)
+                if made is None or find_own(made) | find_keys(made) != usual:
+                    print(f"{cls.model_type}: {key} is another beside {', '.join(named)}")
 
 
 def find_passed(cls, parts, key, file=None):
@@ -207,6 +220,7 @@ def main():
         with contextlib.suppress(Exception):
             found[cls.model_type] = measure_parts(cls, parts)
             own[cls.model_type] = measure_above(cls, parts)
+        check_left_out(cls, parts)
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
     table |= leave_usual({name: own[name] for name in table["composites"]})
     release_table.save(add_parts(table) if "beside" in table else table)

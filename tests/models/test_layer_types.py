@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+from pe_spectra.models.stated.statement import OLDER
 from tests.files.gguf import make_gguf
 from tests.models.configurations import YARN, audit, change, load, read, refuse, scale, turn
 
@@ -93,6 +94,28 @@ def test_the_layers_that_slide_are_counted_from_max_window_layers(keys, expected
     config = {"model_type": "qwen2", "sliding_window": 64, "use_sliding_window": True}
     assert windows(config | keys) == expected
     assert windows({"model_type": "dots1"}) == {"all": (True, None)}
+
+
+@pytest.mark.parametrize(
+    ("keys", "slide"),
+    [
+        ({}, (0, 2, 4)),
+        ({"max_window_layers": 3}, (0, 2)),
+        ({"max_window_layers": 1}, (0,)),
+        ({"max_window_layers": 0}, ()),
+        ({"use_sliding_window": False}, ()),
+    ],
+)
+def test_in_qwen2_moe_every_second_layer_below_max_window_layers_slides(keys, slide):
+    """The types that the class of transformers 5.24.0 gives its layers; in 4.57.6 the mask of all has the window."""
+    config = {"model_type": "qwen2_moe", "num_hidden_layers": 6, "sliding_window": 64, "use_sliding_window": True}
+    found = {layer.name: layer for layer in read(config | keys).layers}
+    if not slide:
+        assert windows(config | keys) == {"all": (True, None)}
+    else:
+        assert windows(config | keys) == {"sliding_attention": (True, 64), "full_attention": (True, None)}
+        assert found["sliding_attention"].places == slide
+    assert [layer.window for layer in read_configuration(config, "config.json", OLDER).layers] == [64]
 
 
 @pytest.mark.parametrize(

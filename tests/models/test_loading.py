@@ -32,6 +32,13 @@ def test_fewer_layers_than_the_class_has_keys_of_are_refused():
     assert said.startswith("num_hidden_layers is 4, below the 42 of the class, which has keys of each, so the class of")
 
 
+@pytest.mark.parametrize("model", ["qwen2", "qwen2_moe", "qwen3", "dots1"])
+def test_a_count_of_layers_that_slide_is_a_number(model):
+    (said,) = list_refused(model, max_window_layers=None)
+    assert said.startswith(f"max_window_layers is null, so the class of {model}")
+    assert list_refused(model, max_window_layers=4) == list_refused("llama", max_window_layers=None) == []
+
+
 @pytest.mark.parametrize("model", ["mistral4", "seed_oss"])
 def test_a_head_of_null_is_refused_where_the_class_is_scaled(model):
     said = "head_dim is null under the scaling of the class"

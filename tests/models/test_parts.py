@@ -210,6 +210,35 @@ def test_axes_of_a_grid(model, span):
         assert span == pytest.approx(4 * np.pi, abs=1e-4)
 
 
+#: What the tower of Llama 4 computes, measured: the channels of an axis, their base, and whether a key is not read.
+LLAMA_4 = [
+    ({}, 24, 1e4, False),
+    ({"rope_theta": 500.0}, 24, 500.0, False),
+    ({"rope_parameters": {"rope_type": "axial", "rope_theta": 100.0}}, 24, 100.0, False),
+    ({"rope_scaling": {"rope_type": "linear", "factor": 4.0}}, 24, 1e4, True),
+    ({"hidden_size": 1408}, 44, 1e4, False),
+    ({"hidden_size": 1400}, 42, 1e4, False),
+    ({"head_dim": 64, "partial_rotary_factor": 0.5}, 24, 1e4, False),
+]
+
+
+@pytest.mark.parametrize(("keys", "width", "base", "unread"), LLAMA_4)
+def test_the_tower_of_llama_4_turns_both_axes(keys, width, base, unread):
+    audit = audit_configuration(read({"model_type": "llama4", "text_config": {}, "vision_config": keys}))
+    (layer,) = (one for one in audit.layers if one.configuration.part)
+    assert (layer.name, layer.scheme, layer.layout) == ("vision_config", "rotary", "interleaved")
+    assert (layer.rotary_dim, layer.base, layer.scaling) == (width, base, "none")
+    np.testing.assert_allclose(layer.frequencies, base ** (-np.arange(0, width, 2) / width), rtol=1e-6)
+    assert ("key-not-read" in layer.grave_codes) == unread
+
+
+@pytest.mark.parametrize("kind", ["yarn", "llama3", "longrope"])
+def test_the_tower_of_llama_4_refuses_scalings_that_need_a_length(kind):
+    block = {"rope_type": kind, "factor": 4.0, "rope_theta": 1e4}
+    audit = audit_configuration(read({"model_type": "llama4_vision_model", "rope_parameters": block}))
+    assert "unknown-scaling" in [one.code for one in audit.findings if one.level == "error"]
+
+
 @pytest.mark.parametrize(("model", "pairs"), [("minimax_m3_vl_vision", 10), ("glm4v_vision", 16)])
 def test_a_channel_of_an_axis_that_is_left_over_rests(model, pairs):
     """Three axes have 21 of 64 channels each, of which MiniMax M3 VL turns 20."""

@@ -72,6 +72,7 @@ class KnownModel(NamedTuple):
     reads_window: bool = True  #: its code names a key of windows; where it does not, none is read
     switched: bool = False  #: the window applies only with use_sliding_window true
     window_from: int | None = None  #: layers before this one do not slide, unless max_window_layers says another
+    window_to: int | None = None  #: every second layer before this one slides, the first too, unless that key does
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
     nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
     scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none
@@ -88,6 +89,7 @@ class KnownModel(NamedTuple):
     needs_block: bool = False  #: a file without rope_scaling is refused
     shared: int | None = None  #: layers at the end (key num_kv_shared_layers) that need an earlier one of their type
     reads_blocks: bool = True  #: rope_parameters and rope_scaling are read at all
+    base_only: bool = False  #: of them the base alone is: no scaling is computed
     reads_older: bool = True  #: rope_scaling is read
     base_types: tuple[str, ...] = ()  #: of its own blocks by layer type, those that a base on top replaces that of
     divides: bool = False  #: hidden widths that are no multiple of the heads are refused

@@ -25,6 +25,7 @@ KEYS = {
     "head_dim": "h", "hidden_size": "w", "num_attention_heads": "a", "num_key_value_heads": "k",
     "max_position_embeddings": "m", "num_hidden_layers": "n", "sliding_window": "s", "qk_rope_head_dim": "q",
     "rotary_dim": "r", "layer_types": "t", "rope_theta": "b",
+    "max_window_layers": "l",
 }  # fmt: skip
 VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5}
 #: What some classes need beside longrope's usual keys.
@@ -201,7 +202,7 @@ def main():
     head["layer_types"] = list_types()
     if only:
         known = json.loads(path.read_text(encoding="utf-8"))
-        found, head = known.pop("classes"), known | {"date": head["date"]}
+        found, head = known.pop("classes"), known | {"date": head["date"], "keys": head["keys"]}
         found = {model: value for model, value in found.items() if model not in only}
     for model, cls, config, name in list_models(release):
         # a part is measured in its own class

@@ -451,12 +451,23 @@ def read_source(cls):
 
 
 def find_first_sliding(probe):
-    """The first layer that slides where no types are stated, for classes that count layers by max_window_layers."""
-    for first in (2, 3):
-        keys = {"use_sliding_window": True, "num_hidden_layers": 6, "max_window_layers": first}
-        if list(ask(probe.make(keys), "layer_types") or ()) != [FULL] * first + [SLIDING] * (6 - first):
-            return {}
-    return {"window_from": probe.make({"use_sliding_window": True}).max_window_layers}
+    """The first layer that slides where no types are stated, for classes that count layers by max_window_layers.
+
+    Or the one from which on none does, where every second one before it slides.
+    """
+    laws = {
+        "window_from": lambda layer, count: layer >= count,
+        "window_to": lambda layer, count: layer < count and layer % 2 == 0,
+    }
+    for count in (2, 3, 5):
+        keys = {"use_sliding_window": True, "num_hidden_layers": 6, "max_window_layers": count}
+        types = list(ask(probe.make(keys), "layer_types") or ())
+        laws = {
+            name: slides
+            for name, slides in laws.items()
+            if types == [SLIDING if slides(layer, count) else FULL for layer in range(6)]
+        }
+    return {name: probe.make({"use_sliding_window": True}).max_window_layers for name in laws}
 
 
 def measure_blocks(probe, base):
@@ -516,6 +527,10 @@ def measure(release, model, cls):
     plain = probe.look(probe.put({"rope_type": "default"})) or probe.default
     beside = probe.look({key: linear[key] for key in ON_TOP if key in linear}) or probe.default
     found["reads_blocks"] = "linear" in found["refused"] or probe.look(probe.put(linear)) not in (None, beside)
+    based = probe.put({"rope_type": "default", "rope_theta": 12345.0})
+    reads_base = not IS_OLD and probe.look(based) not in (None, probe.default)  # which older blocks do not have
+    found["base_only"] = reads_base and not found["reads_blocks"]
+    found["reads_blocks"] |= found["base_only"]
     found["plain"] = all(is_plain(values) for values, _ in plain.values())
     found["strided"] = is_strided(probe)
     sections, pairs = found.get("sections") or [], probe.count()
@@ -690,17 +705,29 @@ def simplify_layers(raw):
     """The pattern of layer types and what belongs to it."""
     layers = raw.get("layers") or []
     # of one type a pattern tells nothing, unless that type sees all where the class has a window for others
-    is_told = len(set(layers)) > 1 or (set(layers) == {FULL} and raw.get("window") and not raw.get("window_from"))
+    counted = raw.get("window_from") or raw.get("window_to")
+    is_told = len(set(layers)) > 1 or (set(layers) == {FULL} and raw.get("window") and not counted)
     return {"layers": sorted(set(layers)) if len(set(layers)) == 1 else list(layers)} if is_told else {}
 
 
 #: What is taken over as it was measured, and what it is for a class with nothing of its own.
 SAME = ("default_base", "local_base", "compressed_base", "base_key", "local_key", "share_key", "reads_share")
 SAME += ("width_key", "rotary_width", "head_dim", "hidden", "heads", "layout", "obeys_interleave", "period_key")
-SAME += ("window", "switched", "window_from", "unturned", "nope_every", "only_if", "length", "original", "by_type")
+SAME += (
+    "window",
+    "switched",
+    "window_from",
+    "window_to",
+    "unturned",
+    "nope_every",
+    "only_if",
+    "length",
+    "original",
+    "by_type",
+)
 SAME += ("strided", "short_only", "factor_key", "sections", "needs_window", "last_full", "one_axis", "axis_step")
 SAME += ("divides", "refuses_flat", "refuses_older", "older_everywhere", "takes_flat", "reads_blocks", "needs")
-SAME += ("refuses_type", "shared", "needs_block", "takes_axial", "reads_window")
+SAME += ("refuses_type", "shared", "needs_block", "takes_axial", "reads_window", "base_only")
 DEFAULTS = {"default_base": 1e4, "base_key": "rope_theta", "local_key": "", "reads_share": False, "layout": "half"}
 DEFAULTS |= {"obeys_interleave": False, "refuses_flat": False, "refuses_older": False, "reads_blocks": True}
 DEFAULTS |= {
@@ -713,7 +740,17 @@ DEFAULTS |= {
     "divides": False,
 }
 DEFAULTS |= dict.fromkeys(
-    ("refuses_type", "needs_block", "takes_axial", "strided", "short_only", "needs_window", "last_full", "one_axis"),
+    (
+        "refuses_type",
+        "needs_block",
+        "takes_axial",
+        "strided",
+        "short_only",
+        "needs_window",
+        "last_full",
+        "one_axis",
+        "base_only",
+    ),
     False,
 ) | {"factor_key": "", "axis_step": 1}
 

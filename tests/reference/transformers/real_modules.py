@@ -265,7 +265,7 @@ def is_axial(modules):
     """Whether a rotary module takes no list of positions: it turns each axis of a grid by itself."""
     found = []
     for module in modules.values():
-        if isinstance(module, Table) or not hasattr(module, "inv_freq"):
+        if isinstance(module, Table) or not (hasattr(module, "inv_freq") or hasattr(module, "freqs_ci")):
             continue
         tried = []
         for positions in (torch.zeros(1, 1), torch.zeros(3, 1, 1), torch.zeros(1)):
@@ -304,7 +304,17 @@ def list_rotations(modules, length=None):
                 _ask_for(module, length, label if name != "inv_freq" else None)
             factor = getattr(module, name.replace("inv_freq", "attention_scaling"), 1.0)
             found.setdefault(label, (_order(module, getattr(module, name).float()), float(factor)))
+    for module in modules.values():
+        if hasattr(module, "freqs_ci"):
+            found.setdefault("all", (_read_phases(module), 1.0))
     return found
+
+
+def _read_phases(module):
+    """Frequencies of an axis where a module keeps phases (Llama 4's tower): the first patch is 1 on both axes."""
+    angles = module.freqs_ci[0].flatten().angle()
+    one, other = angles.chunk(2)
+    return one if torch.equal(one, other) else angles
 
 
 def _run_to(module, length):

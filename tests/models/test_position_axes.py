@@ -10,6 +10,7 @@ from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.position_axes import AXIS_ORDERS, list_axes
 from pe_spectra.models.stated.statement import NEWEST
+from tests.models.configurations import audit
 
 VISION = {"head_dim": 128, "hidden_size": 2048, "num_attention_heads": 16, "rope_theta": 1e6}
 GLM = {"model_type": "glm_moe_dsa", "hidden_size": 2048, "num_attention_heads": 16, "rope_theta": 1e6}
@@ -104,3 +105,14 @@ def test_the_layout_of_an_indexer_is_a_difference(cli, tmp_path):
     assert (found["what"], found["a"], found["b"]) == ("indexer_layout", "interleaved", "half")
     assert document["a"]["layer_types"][0]["indexer_layout"] == "interleaved"
     assert json.loads(cli("diff a.json silent.json --json").out)["differences"] == []
+
+
+@pytest.mark.parametrize("model", ["gemma4_vision", "muse_spark_vision", "step3p5_vision"])
+@pytest.mark.parametrize("stated", [{}, {"max_position_embeddings": 131072}])
+def test_a_number_of_patches_is_no_length_of_an_axis(model, stated):
+    """Each axis of a grid is far shorter, and no key says how far its coordinates go."""
+    found = audit({"model_type": model} | stated)
+    assert {(layer.trained_length, layer.served_length) for layer in found.layers} == {(None, None)}
+    assert {one.code for one in found.findings} <= {"grid-rotation", "base-defaulted"}
+    asked = audit({"model_type": model} | stated, served=64)
+    assert {layer.served_length for layer in asked.layers} == {64}

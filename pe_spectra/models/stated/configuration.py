@@ -122,6 +122,8 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     values: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
+        if known.axes > 1 and not known.one_axis:  # it counts patches, not how far coordinates on an axis go
+            length, lacking = None, ""
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
         values, length, lacking = read_table(keys, known.model)
         resized = (find_table(known.model) or KnownTable()).resized

@@ -27,6 +27,8 @@ _ORDERS = {
     "concatenated": "all sines first",
     "cosines-first": "all cosines first",
 }
+#: Sizes that a sentence of their own tells.
+_SAID_BEHIND = ("before", "behind", "max_lag", "fails_from")
 #: Schemes that a table says of a class, in a few words.
 _MEASURED = {
     "sine-2d": "Sinusoidal on a grid: sines and cosines of both axes",
@@ -114,13 +116,15 @@ def _say_measured(audit: ModelAudit) -> str:
     known = _OF_ENCODINGS.get(type(encoding)) if encoding is not None else None
     if known is not None:
         return known(encoding)
-    sizes = {size: value for size, value in values.items() if size not in ("before", "behind", "fails_from")}
+    sizes = {size: value for size, value in values.items() if size not in _SAID_BEHIND}
     said = _MEASURED[name] + "".join(f", {size.replace('_', ' ')} {value:,}" for size, value in sizes.items())
     if "before" in values and name == "convolutional":
         return f"{said}; it sees {values['before']:,} positions before and {values['behind']:,} behind"
     if "before" in values:
         reach = f"up to {values['before']:,} positions before and {values['behind']:,} behind"
         return f"{said}; {reach} each lag has its own, those beyond share the last"
+    if "max_lag" in values:
+        return f"{said}; lags beyond {values['max_lag']:,} have its code"
     if "fails_from" in values:
         return f"{said}; a place from {values['fails_from']:,} on has no row and fails"
     return f"{said}; named, not analysed"

@@ -191,6 +191,29 @@ def test_a_part_that_one_file_alone_has_is_no_difference(cli, write):
     assert "note: A alone states vision_config, which is not compared" in done.err
 
 
+def test_lags_that_are_clamped_are_a_difference(cli, write):
+    """XLNet's clamp_len, measured: lags beyond it have the code of the last."""
+    write(
+        **{f"c{last}": {"model_type": "xlnet", "clamp_len": last} for last in (-1, 100, 128)}, c={"model_type": "xlnet"}
+    )
+    assert cli("diff c-1.json c.json").out.startswith("The same: ")
+    for names, lags in (("c.json c100.json", (None, 100)), ("c100.json c128.json", (100, 128))):
+        told = {one["what"]: (one["a"], one["b"]) for one in read_json(cli(f"diff {names} --json"))["differences"]}
+        assert told["max_lag"] == lags
+    assert "lags beyond 100 have its code" in cli("audit c100.json").out
+
+
+@pytest.mark.parametrize("model", ["deberta", "deberta-v2"])
+def test_a_class_whose_ways_are_all_switched_off_has_no_positions(model):
+    off = read({"model_type": model, "position_biased_input": False, "relative_attention": False})
+    assert off.scheme == "none"
+    relative, biased = (
+        read({"model_type": model, key: True}) for key in ("relative_attention", "position_biased_input")
+    )
+    assert [one.a for one in compare_schemes(off, relative)][:1] == ["none"]
+    assert biased.scheme == "learned"
+
+
 def test_a_way_that_a_switch_takes_away_is_a_difference():
     on, off = ({"model_type": "seamless_m4t", "position_embeddings_type": kind} for kind in ("relative", "rotary"))
     (found,) = compare_schemes(read(on), read(off))

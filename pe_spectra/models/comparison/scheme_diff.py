@@ -238,8 +238,10 @@ def list_beside(configuration: Configuration) -> Iterator[tuple[str, Configurati
 def _compare(a: Configuration, b: Configuration, place: str) -> Iterator[SchemeDifference]:
     one, other = (_describe(configuration) for configuration in (a, b))
     names = ["scheme"] if one["scheme"] != other["scheme"] else dict.fromkeys((*one, *other))
-    if one.get("encoding") != other.get("encoding"):  # which have parameters of their own
-        names = [name for name in names if name == "encoding" or (name in one and name in other)]
+    encodings = one.get("encoding"), other.get("encoding")
+    if encodings[0] != encodings[1]:  # which have parameters of their own
+        told = {"encoding", *(one.keys() & other.keys()), *({*a.values, *b.values} if None in encodings else ())}
+        names = [name for name in names if name in told]
     elif a.scheme == b.scheme == "sinusoidal":  # keys that move the rows of one class say nothing of another
         alone = ({*a.values} ^ {*b.values}) - {"rows", "unused"}
         names = [name for name in names if name not in alone]

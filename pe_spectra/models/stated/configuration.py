@@ -281,11 +281,12 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     is_rotary = known.is_known and (known.only_if is None or not _opts_out(keys, *known.only_if))
     own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
     # beside a table of words, which goes first, others are said
-    if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
+    is_off = is_switched_off(keys, model, "learned")
+    if own and (find_table(model) is None or is_off):
         return own[0].name
     if "relative_attention_num_buckets" in keys:
         return "t5"
-    table = find_table(model) if known.only_if is not None or not known.is_known else None
+    table = find_table(model) if not is_off and (known.only_if is not None or not known.is_known) else None
     if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
         return "sinusoidal" if settle_table(keys, table).fixed else "learned"
     if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):

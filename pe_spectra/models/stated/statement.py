@@ -43,6 +43,7 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "heads": (1, "Number of heads."),
     "buckets": (1, "Number of T5's buckets of lags."),
     "max_distance": (1, "Distance from which on T5's lags share the last bucket."),
+    "max_lag": (1, "Lag beyond which all lags have the code of this one."),
     "d": (1, "Width of a position vector, in columns."),
     "rows": (1, "Rows of a table of positions."),
     "unused": (0, "Rows of it that are no positions."),

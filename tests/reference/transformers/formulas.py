@@ -36,13 +36,13 @@ CPU = torch.device("cpu")
 BASES = (10000.0, 20.0)
 #: Keys that a formula may follow, and those of them that are bases.
 FOLLOWED = re.compile(
-    r"hidden|d_model|dim|width|size|temperature|scale|num_pos|buckets|distance|relative|max_pos|kernel|conv_pos|window|heads|seq_len|num_patches"
+    r"hidden|d_model|dim|width|size|temperature|scale|num_pos|buckets|distance|relative|max_pos|kernel|conv_pos|window|heads|seq_len|num_patches|clamp"
 )
 BASE = re.compile("temperature")
 #: Modules with sines of lags, by the name of their class.
 OF_LAGS = re.compile(r"Rel(ative)?Pos\w*(Encoding|Embedding)$")
 #: Keys of which a class has two laws, one with each of these values.
-WAYS = {"position_buckets": (256, -1)}
+WAYS = {"position_buckets": (256, -1), "clamp_len": (3, -1)}
 
 
 # --------------------------------------------------------------------- what the real modules compute
@@ -191,9 +191,12 @@ def list_grid_laws(d, rho):
 def list_lag_laws(rows, d, rho):
     """Every law of lags, with its vectors in the orders that modules have."""
     for first, step in itertools.product(range(-LENGTH, LENGTH + 1), (-1, 1)):
-        pair = make_sines(first + step * np.arange(rows), d, rho)
+        lags = first + step * np.arange(rows)
+        pair = make_sines(lags, d, rho)
         yield {"name": "transformer-xl", "layout": "concatenated"}, np.hstack(pair)
         yield {"name": "transformer-xl", "layout": "interleaved"}, in_turns(*pair)
+        for last in range(1, LENGTH):  # lags beyond it have its code
+            yield {"max_lag": last}, np.hstack(make_sines(lags.clip(-last, last), d, rho))
 
 
 def find_sines(codes, laws, bases):
@@ -383,7 +386,7 @@ def read_first(value):
 def list_ways(asked):
     """The keys with each of which a law is looked for."""
     for key, values in WAYS.items():
-        if key in asked.default and asked.kind == "disentangled":
+        if key in asked.default and asked.kind in ("disentangled", "transformer-xl"):
             return [{key: value} for value in values]
     return [{}]
 
@@ -431,7 +434,8 @@ def main(chosen):
             if made:
                 fact["made"] = made
                 generator = random.Random(of)
-                cases = [draw(asked, made[0], generator) for _ in range(2)]
+                drawn_from = next((law for law in made if "name" in law), made[0])
+                cases = [draw(asked, drawn_from, generator) for _ in range(2)]
                 drawn[f"{of} {fact['kind']}"] = [case for case in cases if case]
     head = {key: value for key, value in whole.items() if key != "types"}
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(whole["types"].items()))

@@ -88,10 +88,16 @@ def test_what_changed_between_the_two_releases():
         "qwen3_vl_text": 5000000,
     }
     unscaled = {model for model in both if not find_known(model, OLDER).reads_blocks and find_known(model).reads_blocks}
-    fixed = {"mlcd_vision_model", "qwen2_5_omni_vision_encoder", "qwen3_omni_moe_vision_encoder", "idefics"}
+    fixed = {
+        "mlcd_vision_model",
+        "qwen2_5_omni_vision_encoder",
+        "qwen3_omni_moe_vision_encoder",
+        "idefics",
+        "llama4_vision_model",
+    }
     assert unscaled == {"nemotron", "recurrent_gemma", "dbrx", "qwen2_5_omni_dit", *fixed}
     assert find_known("dbrx", OLDER).base_key == "attn_config.rope_theta"
-    assert (len(older), len({*older} - {*newest})) == (118, 2)
+    assert (len(older), len({*older} - {*newest})) == (119, 2)
     assert table["unmeasured"] == [
         "clvp_encoder", "edgetam_video", "efficientloftr", "pixtral", "sam2_video", "t5_gemma_module"
     ]  # fmt: skip

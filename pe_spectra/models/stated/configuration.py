@@ -114,7 +114,8 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
 def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     """Read one part, of which its model gives some defaults; of one that has parts itself, that which writes text."""
     keys, known, scheme = _settle(whole, given)
-    length = keys.find_integer(*LENGTHS)
+    # on a grid it counts patches, not how far coordinates on an axis go
+    length = None if known.axes > 1 and not known.one_axis else keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
     own = find_schemes(keys, known.model) if known.has_schemes else ()
     layers: tuple[LayerStatement, ...] = ()
@@ -122,8 +123,6 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     values: Mapping[str, int | float | str] = {}
     if scheme == "rotary":
         layers, length = read_layers(keys, known), known.length if length is None else length
-        if known.axes > 1 and not known.one_axis:  # it counts patches, not how far coordinates on an axis go
-            length, lacking = None, ""
     elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
         values, length, lacking = read_table(keys, known.model)
         resized = (find_table(known.model) or KnownTable()).resized
@@ -281,12 +280,13 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     is_rotary = known.is_known and (known.only_if is None or not _opts_out(keys, *known.only_if))
     own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
     # beside a table of words, which goes first, others are said
-    is_off = is_switched_off(keys, model, "learned")
-    if own and (find_table(model) is None or is_off):
+    if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
         return own[0].name
     if "relative_attention_num_buckets" in keys:
         return "t5"
-    table = find_table(model) if not is_off and (known.only_if is not None or not known.is_known) else None
+    table = find_table(model) if known.only_if is not None or not known.is_known else None
+    if table is not None and is_switched_off(keys, model, "learned"):
+        table = None
     if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
         return "sinusoidal" if settle_table(keys, table).fixed else "learned"
     if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):

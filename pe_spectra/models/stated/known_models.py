@@ -72,7 +72,7 @@ class KnownModel(NamedTuple):
     reads_window: bool = True  #: its code names a key of windows; where it does not, none is read
     switched: bool = False  #: the window applies only with use_sliding_window true
     window_from: int | None = None  #: layers before this one do not slide, unless max_window_layers says another
-    window_to: int | None = None  #: every second layer before this one slides, the first too, unless that key does
+    slides_before: bool = False  #: every second layer before it slides, the first too, and none from it on
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
     nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
     scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none

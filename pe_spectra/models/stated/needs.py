@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.statement import SLIDING, TRANSFORMERS
+from pe_spectra.models.stated.statement import SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
     code="not-built",
@@ -53,3 +54,24 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         return
     message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
     keys.report(NOT_BUILT, message, key=where, model=known.model)
+
+
+def keep_base(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
+    """Return a block without its scaling, which the class does not compute; one of a type that it refuses is left.
+
+    >>> keys = Keys({}, "config.json")
+    >>> block = RotaryBlock(where="rope_scaling", kind="linear", base=500.0, values={"factor": 4.0})
+    >>> kept = keep_base(keys, KnownModel(model="llama4_vision_model"), block)
+    >>> kept.kind, kept.base, [found.code for found in keys.findings]
+    ('default', 500.0, ['key-not-read'])
+    """
+    if block.kind in ("default", *known.refused):
+        return block
+    if block.kind in ("mrope", "axial"):  # no scaling
+        return replace(block, kind="default")
+    message = (
+        f"{block.where} asks for {shorten(block.kind)}, but the class of {known.model} in {keys.reader} reads the base "
+        "in it alone, so nothing is scaled"
+    )
+    keys.report(KEY_NOT_READ, message, key=f"{block.where}.rope_type", model=known.model)
+    return replace(block, kind="default", values={})

@@ -18,6 +18,7 @@ from pe_spectra.models.stated.keys import (
     check_block_spelling,
 )
 from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.needs import keep_base
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
     COMPRESSED,
@@ -115,7 +116,7 @@ def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
     if known.factor_key:
         blocks = {name: _take_factor(keys, known, block) for name, block in blocks.items()}
     if known.base_only:
-        blocks = {name: _keep_base(keys, known, block) for name, block in blocks.items()}
+        blocks = {name: keep_base(keys, known, block) for name, block in blocks.items()}
     return blocks if known.compressed_base is None or "" not in blocks else _split_compressed(keys, blocks[""])
 
 
@@ -248,20 +249,6 @@ def _take_factor(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlo
     if factor is None:
         return block
     return replace(block, values={**block.values, "attention_factor": factor}, attention_by_class=True)
-
-
-def _keep_base(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
-    """A block without its scaling, which the class does not compute; one of a type that it refuses is left."""
-    if block.kind in ("default", *known.refused):
-        return block
-    if block.kind in ("mrope", "axial"):  # no scaling
-        return replace(block, kind="default")
-    message = (
-        f"{block.where} asks for {shorten(block.kind)}, but the class of {known.model} in {keys.reader} reads the base "
-        "in it alone, so nothing is scaled"
-    )
-    keys.report(KEY_NOT_READ, message, key=f"{block.where}.rope_type", model=known.model)
-    return replace(block, kind="default", values={})
 
 
 def _split_compressed(keys: Keys, block: RotaryBlock) -> Blocks:

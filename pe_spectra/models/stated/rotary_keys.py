@@ -173,15 +173,13 @@ def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     if stated := keys.find_texts("layer_types"):
         return stated
     count = min(keys.find_integer("num_hidden_layers", "n_layer", "num_layers") or _MANY, _MOST)
-    end = known.window_from if known.window_to is None else known.window_to
-    if end is not None and (keys.find_truth("use_sliding_window") or not known.switched):
+    if known.window_from is not None and (keys.find_truth("use_sliding_window") or not known.switched):
         asked = keys.find_integer("max_window_layers", least=0)
-        end = end if asked is None else asked
-        slide = range(end, count) if known.window_to is None else range(0, min(end, count), 2)
+        first = known.window_from if asked is None else asked
+        slide = range(0, min(first, count), 2) if known.slides_before else range(first, count)
         return tuple(SLIDING if i in slide else FULL for i in range(count)) if slide else ("all",) * count
     pattern = known.layers
-    period = keys.find_integer(known.period_key) if known.period_key else None
-    if period is not None and FULL in pattern:
+    if known.period_key and (period := keys.find_integer(known.period_key)) is not None and FULL in pattern:
         others = tuple(name for name in pattern if name != FULL)[:1] * (min(period, _MOST) - 1)
         pattern = (FULL, *others) if pattern[0] == FULL else (*others, FULL)
     pattern = pattern if pattern not in ((), (FULL,)) else ("all",)
@@ -203,8 +201,7 @@ def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
 
 def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
     is_off = not known.reads_window or (known.switched and not keys.find_truth("use_sliding_window"))
-    counted = known.window_from is not None or known.window_to is not None
-    sees_all = name == "all" and (counted or known.layers == (FULL,))
+    sees_all = name == "all" and (known.window_from is not None or known.layers == (FULL,))
     if is_off or sees_all or name in (FULL, *_WITHOUT):
         return None
     sliding = ("sliding_window", "local_attention", "attention_window_size")

@@ -456,8 +456,8 @@ def find_first_sliding(probe):
     Or the one from which on none does, where every second one before it slides.
     """
     laws = {
-        "window_from": lambda layer, count: layer >= count,
-        "window_to": lambda layer, count: layer < count and layer % 2 == 0,
+        "from": lambda layer, count: layer >= count,
+        "before": lambda layer, count: layer < count and layer % 2 == 0,
     }
     for count in (2, 3, 5):
         keys = {"use_sliding_window": True, "num_hidden_layers": 6, "max_window_layers": count}
@@ -467,7 +467,10 @@ def find_first_sliding(probe):
             for name, slides in laws.items()
             if types == [SLIDING if slides(layer, count) else FULL for layer in range(6)]
         }
-    return {name: probe.make({"use_sliding_window": True}).max_window_layers for name in laws}
+    if not laws:
+        return {}
+    first = probe.make({"use_sliding_window": True}).max_window_layers
+    return {"window_from": first, "slides_before": "before" in laws}
 
 
 def measure_blocks(probe, base):
@@ -637,6 +640,8 @@ def simplify(raw):
     """What of the measurements differs from a class with nothing of its own, by the names of `KnownModel`."""
     found = {key: raw[key] for key in SAME if raw.get(key) not in (None, DEFAULTS.get(key))}
     found |= simplify_width(raw) | simplify_layers(raw)
+    if found.get("axes", 1) > 1:  # it counts patches, not how far coordinates on an axis go
+        found.pop("length", None)
     scaling = raw.get("scaling") or {}
     nested = {key: value for key, value in scaling.items() if isinstance(value, dict)}
     told = [block for block in nested.values() if block.get("rope_type", "default") != "default"]
@@ -705,8 +710,7 @@ def simplify_layers(raw):
     """The pattern of layer types and what belongs to it."""
     layers = raw.get("layers") or []
     # of one type a pattern tells nothing, unless that type sees all where the class has a window for others
-    counted = raw.get("window_from") or raw.get("window_to")
-    is_told = len(set(layers)) > 1 or (set(layers) == {FULL} and raw.get("window") and not counted)
+    is_told = len(set(layers)) > 1 or (set(layers) == {FULL} and raw.get("window") and not raw.get("window_from"))
     return {"layers": sorted(set(layers)) if len(set(layers)) == 1 else list(layers)} if is_told else {}
 
 
@@ -717,7 +721,7 @@ SAME += (
     "window",
     "switched",
     "window_from",
-    "window_to",
+    "slides_before",
     "unturned",
     "nope_every",
     "only_if",
@@ -750,6 +754,7 @@ DEFAULTS |= dict.fromkeys(
         "last_full",
         "one_axis",
         "base_only",
+        "slides_before",
     ),
     False,
 ) | {"factor_key": "", "axis_step": 1}

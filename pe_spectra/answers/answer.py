@@ -61,7 +61,7 @@ class Body(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A curve to draw in characters; where several samples share a column, their largest (or smallest) is seen.
+    """A curve to draw in characters; where several samples share a column, their range (or the smallest) is seen.
 
     `ticks` are places along the axis, 0 to 1, and their labels.
     """

@@ -6,7 +6,6 @@ The only code that writes to standard output and standard error. Nothing in a na
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import shutil
@@ -18,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from pe_spectra.errors import FileError
 
 if TYPE_CHECKING:
-    from pe_spectra.answers.answer import Answer, Drawing
+    from pe_spectra.answers.answer import Answer
 
 #: What characters that we draw with become on a stream that is not UTF-8.
-_PLAIN = str.maketrans("▁▂▃▄▅▆▇█─│┤┼┬", "..:-=+*#-||++") | {ord("…"): "..."}
+_PLAIN = str.maketrans("▁▂▃▄▅▆▇█▔▀░─│┤┼┬", "..:-=+*#'\"|-||++") | {ord("…"): "..."}
 #: What a shell reads as one word.
 _QUOTED = r"\"'\"|'[^']*'"
 _CUT = "..."
@@ -35,9 +34,6 @@ STYLES = {
     "heading": "bold",
     "label": "dim",
 }
-_EIGHTHS = " ▁▂▃▄▅▆▇█"
-#: Lines of a curve.
-_HEIGHT = 4
 _WIDEST = 110
 _NARROWEST = 20
 #: Columns and lines where nothing tells how many there are.
@@ -296,32 +292,10 @@ def write_head(answer: Answer, facts: Sequence[tuple[str, str]], screen: Screen,
     verdict = answer.verdict
     lines = [screen.paint(line, verdict.level) for line in fold(escape(verdict.text), screen.width)]
     if answer.drawing is not None and is_drawn:
-        lines += ["", *_draw(answer.drawing, screen.width)]
+        from pe_spectra.cli.curve import draw_curve
+
+        lines += ["", *draw_curve(answer.drawing, screen.width)]
     return [*lines, "", *_write_facts(facts, screen)] if facts else lines
-
-
-def _draw(drawing: Drawing, width: int) -> list[str]:
-    """Draw a curve as bars with its axis, as wide as the terminal, at most 100 columns; a list of lines."""
-    margin = 9
-    columns = max(8, min(width, 100) - margin - 1)
-    choose = min if drawing.smallest else max
-    edges = [i * len(drawing.values) // columns for i in range(columns + 1)]
-    peaks = [choose(drawing.values[a : max(b, a + 1)]) for a, b in itertools.pairwise(edges)]
-    top = max(0.0, *peaks) or 1.0
-    lines = fold(escape(drawing.title), width)
-    for row in range(_HEIGHT - 1, -1, -1):
-        levels = (round(value / top * _HEIGHT * 8 - row * 8) for value in peaks)
-        cells = "".join(_EIGHTHS[max(0, min(8, level))] for level in levels)
-        label = f"{top:8.3g} ┤" if row == _HEIGHT - 1 else " " * margin + "│"
-        lines.append((label + cells).rstrip())
-    axis, labels = ["─"] * columns, [" "] * (columns + margin)
-    for place, text in drawing.ticks:
-        at = round(place * (columns - 1))
-        axis[at] = "┬"
-        start = min(margin + at, columns + margin - len(text))
-        if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
-            labels[start : start + len(text)] = text
-    return [*lines, f"{0:8.3g} ┼{''.join(axis)}", "".join(labels).rstrip()]
 
 
 def _write_facts(facts: Sequence[tuple[str, str]], screen: Screen) -> list[str]:

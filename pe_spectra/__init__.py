@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.lag_vectors import Deberta as Deberta
     from pe_spectra.encodings.lag_vectors import TransformerXl as TransformerXl
     from pe_spectra.encodings.learned import Learned as Learned
+    from pe_spectra.encodings.periods import Periods as Periods
     from pe_spectra.encodings.rotary import Rope as Rope
     from pe_spectra.encodings.rotary_learned import Grape as Grape
     from pe_spectra.encodings.rotary_learned import Pope as Pope

@@ -279,7 +279,7 @@ class ListOf(Accepts[tuple[int | float | str, ...]]):
     (0.5, 1.0)
     """
 
-    of: IntegerRange | RealRange | Choice
+    of: Accepts[int] | Accepts[float] | Accepts[str] | Accepts[float | str]
     most: int = MAX_LIST
 
     @property

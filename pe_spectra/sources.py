@@ -31,6 +31,8 @@ _HELD = "learned"
 _FILE_KEYS = ("rows", "prefix", "grid")
 #: Kinds of tables in checkpoints that are not rows of positions, and the encoding that they belong to.
 _OTHER_TABLES = {"buckets": "t5", "offsets": "swin"}
+#: Options that say what positions are in time; they reach the members of a hybrid, too.
+_OF_MEMBERS = ("start", "step")
 #: Hybrids of hybrids end somewhere.
 _DEEPEST = 8
 
@@ -70,11 +72,12 @@ def build_encodings(
     parsed = [_parse(text, label) for text in specs]
     is_open = any(isinstance(spec, FileSpec) for spec, _ in parsed)  # what a file asks for is not known yet
     if not any(isinstance(spec, FileSpec) and spec.path.endswith((".json", "/")) for spec, _ in parsed):
-        _refuse_options(given, [cls for _, cls in parsed])  # before any file is opened
-    described = [_describe(spec, cls, given.get("rows", ()), label) for spec, cls in parsed]
+        # before any file is opened
+        _refuse_options(given, [(cls, _list_options(cls, spec, label)) for spec, cls in parsed])
+    described = [_describe(spec, cls, given, label) for spec, cls in parsed]
     built = dict.fromkeys(_construct(one, chosen, tuple(given)) for one in described for chosen in _choose(one, given))
     if is_open:
-        _refuse_options(given, map(type, built))
+        _refuse_options(given, [(type(one), _list_built_options(one)) for one in built])
     return tuple(built)
 
 
@@ -84,7 +87,7 @@ def has_option(specs: Iterable[str], option: str, label: str = "--encoding") -> 
     >>> has_option(["dft", "calendar"], "step"), has_option(["dft", "table.npy"], "step")
     (True, False)
     """
-    return any(option in _list_options(cls) for _, cls in (_parse(text, label) for text in specs))
+    return any(option in _list_options(cls, spec, label) for spec, cls in (_parse(text, label) for text in specs))
 
 
 def read_encoding(spec: str) -> Encoding:
@@ -126,17 +129,30 @@ def _parse(text: str, label: str) -> tuple[NamedSpec | FileSpec, type[Encoding]]
     return spec, cls
 
 
-def _refuse_options(given: Mapping[str, Sequence[str]], classes: Iterable[type[Encoding]]) -> None:
-    """Refuse an option that none of the encodings has."""
-    known = dict.fromkeys(classes)
+def _refuse_options(given: Mapping[str, Sequence[str]], known: Sequence[tuple[type[Encoding], Sequence[str]]]) -> None:
+    """Refuse an option that none of the encodings, each with those it has, can be told."""
     for option, texts in given.items():
-        if not any(option in _list_options(cls) for cls in known):
-            names = ", ".join(cls.name for cls in known)
+        if not any(option in options for _, options in known):
+            names = ", ".join(dict.fromkeys(cls.name for cls, _ in known))
             raise InputError(f"--{option} has no meaning for {names}", " ".join(texts), "leave it out")
 
 
-def _list_options(cls: type[Encoding]) -> list[str]:
-    return [parameter.name for parameter in cls.accepts] + (["rows"] if cls.name == _HELD else [])
+def _list_options(cls: type[Encoding], spec: NamedSpec | FileSpec | None = None, label: str = "") -> list[str]:
+    """List the options that an encoding has, and those that reach the members that its SPEC names."""
+    raw = dict(spec.raw) if isinstance(spec, NamedSpec) else {}
+    found = [parameter.name for parameter in cls.accepts] + (["rows"] if cls.name == _HELD else [])
+    for one in cls.accepts:
+        if isinstance(one.accepts, OtherEncodings) and one.name in raw:
+            name = f"{label} {cls.name}: {one.name}"
+            members = (_parse(text, name) for text in split_list(raw[one.name]))
+            inner = (_list_options(member, part, name) for part, member in members)
+            found += [option for options in inner for option in options if option in _OF_MEMBERS]
+    return found
+
+
+def _list_built_options(built: Encoding) -> list[str]:
+    inner = [option for member in getattr(built, "of", ()) for option in _list_built_options(member)]
+    return _list_options(type(built)) + [option for option in inner if option in _OF_MEMBERS]
 
 
 def _check_keys(spec: NamedSpec | FileSpec, known: Sequence[str], label: str) -> None:
@@ -147,26 +163,30 @@ def _check_keys(spec: NamedSpec | FileSpec, known: Sequence[str], label: str) ->
 
 
 def _describe(
-    spec: NamedSpec | FileSpec, cls: type[Encoding], rows: Sequence[str], label: str, depth: int = 0
+    spec: NamedSpec | FileSpec, cls: type[Encoding], given: Mapping[str, Sequence[str]], label: str, depth: int = 0
 ) -> _Description:
     if isinstance(spec, FileSpec):
-        return _describe_file(spec, rows, label)
-    given = [parameter for parameter in cls.accepts if parameter.name in dict(spec.parameters)]
-    values = {one.keyword: _read_value(one, spec, f"{label} {cls.name}: {one.name}", depth) for one in given}
+        return _describe_file(spec, given.get("rows", ()), label)
+    typed = [parameter for parameter in cls.accepts if parameter.name in dict(spec.parameters)]
+    values = {one.keyword: _read_value(one, spec, f"{label} {cls.name}: {one.name}", depth, given) for one in typed}
     if cls.name == _HELD:
-        _add_rows(values, rows, spec.text)
+        _add_rows(values, given.get("rows", ()), spec.text)
     return _Description(cls=cls, text=spec.text, values=values)
 
 
-def _read_value(parameter: Parameter, spec: NamedSpec, name: str, depth: int) -> Value:
+def _read_value(
+    parameter: Parameter, spec: NamedSpec, name: str, depth: int, given: Mapping[str, Sequence[str]]
+) -> Value:
     text = dict(spec.parameters)[parameter.name]
     if isinstance(parameter.accepts, FileOfNumbers):
         return _read_given(text, parameter.accepts.axes, name)
     if isinstance(parameter.accepts, OtherEncodings):
         if depth >= _DEEPEST:
             raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
+        times = {option: given[option] for option in _OF_MEMBERS if option in given}
         parts = [_parse(part, name) for part in split_list(dict(spec.raw)[parameter.name])]
-        members = [_describe(part, cls, (), name, depth + 1) for part, cls in parts]
+        members = [_describe(part, cls, times, name, depth + 1) for part, cls in parts]
+        members = [replace(member, values=_choose(member, times)[0]) for member in members]
         if dict(spec.parameters).get("mode", "sum") == "sum":
             from pe_spectra.encodings.combined import share_width
 

@@ -45,25 +45,19 @@ def draw_curve(drawing: Drawing, width: int) -> list[str]:
     ranges = _measure_columns(drawing, columns)
     top, bottom = max(0.0, *(high for _, high in ranges)), min(0.0, *(low for low, _ in ranges))
     line = max(top, -bottom) / _HEIGHT or 1.0
-    above = max(_count_lines(top, line), int(not bottom))
-    below = _count_lines(-bottom, line)
+    # the lines in which something of a side is seen
+    above, below = (math.ceil(round(reach / line * 8) / 8) for reach in (top, -bottom))
     rows = [_fill(ranges, line, row, _STANDING) for row in range(above - 1, -1, -1)]
     hanging = [(-high, -low) for low, high in ranges]
-    rows_below = [_fill(hanging, line, row, _HANGING) for row in range(below)]
+    rows += [_fill(hanging, line, row, _HANGING) for row in range(below)]
+    starts = [" " * _MARGIN + "│"] * len(rows)
+    for edge, value in ((0, above * line), (-1, -below * line)):  # what is at the outer edges of both sides
+        if value:
+            starts[edge] = f"{value:8.3g} ┤"
+    lines = [f"{start}{row}".rstrip() for start, row in zip(starts, rows, strict=True)]
     axis, labels = _write_axis(drawing.ticks, columns)
-    title = escape(drawing.title) + _LEGEND * any(_SOME in row for row in (*rows, *rows_below))
-    lines = fold(title, width)
-    lines += [f"{_label(above * line) if not i else _label(None)}{row}".rstrip() for i, row in enumerate(rows)]
-    lines += [f"{0:8.3g} ┼{axis}"]
-    lines += [
-        f"{_label(-below * line) if i == below - 1 else _label(None)}{row}".rstrip() for i, row in enumerate(rows_below)
-    ]
-    return [*lines, labels]
-
-
-def _label(value: float | None) -> str:
-    """Write what stands before a line: the value at its outer edge, or none."""
-    return " " * _MARGIN + "│" if value is None else f"{value:8.3g} ┤"
+    lines.insert(above, f"{0:8.3g} ┼{axis}")
+    return [*fold(escape(drawing.title) + _LEGEND * any(_SOME in row for row in rows), width), *lines, labels]
 
 
 def _measure_columns(drawing: Drawing, columns: int) -> list[tuple[float, float]]:
@@ -73,18 +67,9 @@ def _measure_columns(drawing: Drawing, columns: int) -> list[tuple[float, float]
     return [(min(values), min(values) if drawing.smallest else max(values)) for values in held]
 
 
-def _count_lines(reach: float, line: float) -> int:
-    """Count the lines in which something of a side is seen."""
-    return math.ceil(round(reach / line * 8) / 8)
-
-
 def _fill(ranges: list[tuple[float, float]], line: float, row: int, blocks: str) -> str:
     """Write the cells of a line, `row` lines from zero, of ranges that are measured away from zero."""
-
-    def count_eighths(reach: float) -> int:
-        return max(0, min(8, round(reach / line * 8) - row * 8))
-
-    levels = ((count_eighths(least), count_eighths(most)) for least, most in ranges)
+    levels = ([max(0, min(8, round(reach / line * 8) - row * 8)) for reach in both] for both in ranges)
     return "".join(_SOME if most - least >= 4 else blocks[most] for least, most in levels)
 
 

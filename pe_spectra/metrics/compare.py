@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies
+from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.learned import describe_part
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
@@ -311,11 +312,24 @@ def _match_periods(
         kernel = np.mean(estimate_kernel(encoding, length=count, count=count).values, axis=0)
     except InputError:
         return ()
-    own = encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
-    exact = getattr(encoding, "periods_in_steps", ())  # fields of the calendar, which the kernel shows only roughly
+    return measure_periods(
+        kernel, step_seconds=step_seconds, periods=periods, frequencies=_find_own_frequencies(encoding)
+    )
+
+
+def _find_own_frequencies(encoding: Encoding) -> F64 | None:
+    """Find the frequencies that an encoding, or a member of it, has by its formula; None where none are known.
+
+    Of a calendar they are those of its fields, which the kernel shows only roughly.
+    """
+    if isinstance(encoding, Hybrid):
+        found = [_find_own_frequencies(member) for member in encoding.of or ()]
+        known = [own for own in found if own is not None]
+        return np.concatenate(known) if known else None
+    exact = getattr(encoding, "periods_in_steps", ())
     if exact:
-        own = 2 * np.pi / np.asarray(exact)
-    return measure_periods(kernel, step_seconds=step_seconds, periods=periods, frequencies=own)
+        return 2 * np.pi / np.asarray(exact)
+    return encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
 
 
 def _remark(encoding: Encoding, step_seconds: float | None) -> tuple[str, ...]:

@@ -117,6 +117,12 @@ REFERENCES = {
             "sinusoid; 03:00 on 1 July 2016, a Friday (4)"
         ),
     ),
+    "periods": (
+        {"steps": (12.0, 4.0), "harmonics": 2},
+        2,
+        [math.sin(TURN / 6), 0.5, math.sin(TURN / 3), -0.5, 0.0, -1.0, 0.0, 1.0],
+        "Taylor & Letham 2018, Forecasting at Scale, Sec. 3.2: cos(2 pi n t / P), sin(2 pi n t / P), n = 1 .. N",
+    ),
     "tree": (
         {"branching": 2, "depth": 2},
         4,

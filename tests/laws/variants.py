@@ -58,6 +58,7 @@ SMALL = {
     "mtan": {"d": 10},
     "learned": {"init": "normal", "d": 6, "length": 40},
     "hybrid": FEW,
+    "periods": {"steps": (12.0, 4.0), "harmonics": 2},
     "time2vec": {"d": 8},
     "mtan-learned": {"d": 8},
     "rnn": {"d": 5, "length": 40},
@@ -159,6 +160,11 @@ VALUES = {
         "step": ("1min", "1d"),
         "timestamp": ("yes",),
         "timestamp_d": (6,),
+    },
+    "periods": {
+        "steps": ((4.0,), (48.0, 336.0), ("day", 5.5), (2.0, 3.0)),
+        "harmonics": (1, 3),
+        "step": ("1min", "1d"),
     },
     "tree": {"branching": (1, 3, 40), "depth": (1, 2, 60), "decay": (0.5, 0.75)},
     "rnn": {
@@ -365,6 +371,7 @@ TOGETHER = {
         {"mode": "sum", "timestamp": "yes", "fields": MINUTES, "minute_slot": 7, "step": "1min"},
         {"kind": "learned", "width": 3, "timestamp": "yes", "timestamp_d": 4},
     ],
+    "periods": [{"steps": (7.0, "90min"), "harmonics": 2, "step": "30min"}],
     "tree": [{"branching": 3, "depth": 3, "decay": 0.5}],
     "detr-sine": [
         {"d": 8, "height": 2, "width": 7, "rho": 20.0, "normalise": "no"},

@@ -176,3 +176,26 @@ def test_every_yes_or_no_of_the_catalogue_is_read_in_every_spelling():
 def test_a_parameter_that_hangs_on_a_yes_takes_any_spelling_of_it():
     spelled = make_encoding("calendar:timestamp=1,timestamp_d=32")
     assert spelled == make_encoding("calendar:timestamp=yes,timestamp_d=32") == Calendar(timestamp=True, timestamp_d=32)
+
+
+def test_the_time_of_a_position_reaches_the_members_of_a_hybrid():
+    text = "hybrid:of='calendar:fields=hour'+'hybrid:of=periods+dft,mode=concat',mode=concat"
+    (built,) = build_encodings([text], {"step": ["30min"]})
+    calendar, inner = built.of
+    assert (calendar.step, inner.of[0].step) == ("30min", "30min")
+    assert has_option([text], "step")
+    assert has_option([text], "start")
+    assert not has_option([text], "rows")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hybrid:of='dft:d=4'+'ramp:d=4'", "--step has no meaning for hybrid (30min)"),
+        ("hybrid:of='calendar:step=1h'+'dft:d=8'", "--step contradicts calendar:step=1h (30min)"),
+    ],
+)
+def test_a_time_that_no_member_takes_is_refused(text, words):
+    with pytest.raises(PeSpectraError) as caught:
+        build_encodings([text], {"step": ["30min"]})
+    assert words in str(caught.value)

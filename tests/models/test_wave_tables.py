@@ -192,7 +192,7 @@ def test_a_factor_is_said_of_scores_beside_the_table(diff):
 def test_other_frequencies_are_compared_as_rotations(diff, change):
     code, text, document = diff(FIRST, make_table(ladder=5e5 ** -(np.arange(0, WIDTH, 2) / WIDTH), **change))
     assert (code, document["differences"][0]["what"]) == (1, "base")
-    assert text.startswith("A has the default base 10000 (500000 in B): breaks from position")
+    assert text.startswith("Another base (10000 in A, 500000 in B): breaks from position")
     (note,) = (note for note in document["notes"] if note.startswith("entry by entry: "))
     assert note.endswith("; sines and cosines interleaved in A, in halves in B") == bool(change)
 

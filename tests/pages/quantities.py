@@ -90,7 +90,7 @@ def write_causes() -> str:
     """The table of the ways in which ports go wrong, of each code the first two sentences without their numbers."""
     said: dict[str, list[str]] = {}
     for way in WAYS:
-        words = way.words.format(here="A", there="B", base=5e5, label="llama3 x8", own=8192, value=65536)
+        words = way.words.replace("{value:,}", "L").format(here="A", there="B", base=5e5, label="llama3 x8", own=8192)
         said.setdefault(way.code, []).append(re.sub(r" \(.*?\)| 10000", "", words))
     rows = (f"| `{code}` | {'; '.join(list(dict.fromkeys(words))[:2])} |\n" for code, words in said.items())
     return f"| code | what it says, as of B |\n|---|---|\n{''.join(rows)}"

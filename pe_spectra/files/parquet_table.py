@@ -47,6 +47,15 @@ def read_parquet_columns(file: RegularFile) -> dict[str, SeriesCells]:
     Raises
     ------
     PeSpectraError : pyarrow is not installed.
+
+    >>> from contextlib import suppress
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder, suppress(PeSpectraError):
+    ...     _ = (Path(folder) / "a.parquet").write_bytes(encode_parquet({"load": ["1", "2.5"]}))
+    ...     with open_regular(Path(folder) / "a.parquet", label="") as file:
+    ...         assert read_parquet_columns(file)["load"].tolist() == [1.0, 2.5]
     """
     check_pyarrow()
     import pyarrow

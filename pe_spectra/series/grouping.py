@@ -48,6 +48,13 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
     Parameters
     ----------
     span : of the record, in seconds where `is_dated`. samples : how many it has.
+
+    >>> from pe_spectra.series.periods import search_lines
+    >>> times = np.arange(480.0)
+    >>> noise = 0.1 * np.random.default_rng(0).standard_normal(480)
+    >>> found = search_lines(times, (times % 48 < 16) + noise, 1.0)
+    >>> [(round(479 / one.cycles), one.harmonics[:2]) for one in group_lines(found, 479.0, 480, is_dated=False)]
+    [(48, (2, 4))]
     """
     amplitudes = np.hypot(found.model.cosines, found.model.sines)
     cycles = found.model.frequencies

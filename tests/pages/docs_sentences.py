@@ -36,6 +36,7 @@ from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.series import periods as series_periods
 from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.evenness import LOW_BINS
@@ -52,7 +53,12 @@ from tests.reference import test_refusals
 
 README, TOUR, FAITHFULNESS, MODELS = "README.md", "docs/commands.md", "docs/faithfulness.md", "docs/models.md"
 PRECISION, QUANTITIES, TABLES = "docs/precision.md", "docs/quantities.md", "docs/reading-tables.md"
-CONTRIBUTING, EXPERIMENT, CHECKING = "CONTRIBUTING.md", "docs/experiment.md", "docs/checking.md"
+CONTRIBUTING, EXPERIMENT, CHECKING, CHOOSING = (
+    "CONTRIBUTING.md",
+    "docs/experiment.md",
+    "docs/checking.md",
+    "docs/choosing.md",
+)
 #: Where the page on faithfulness draws its lines, and what pi is divided by where a phase breaks a port.
 SEPARATED, CONDITIONED, RECONSTRUCTED = numbers.lines_of_the_page()
 EIGHTH = round(pi / BREAKS, 9)
@@ -471,6 +477,15 @@ SENTENCES = (
     ),
     Sentence(EXPERIMENT, "a spike has the height {} in place of 1.5", lambda: (f"{tasks.SPIKE:g}",)),
     Sentence(CHECKING, '`["0x1.a115829457fbep-1", {}]`', lambda: (repr(float.fromhex("0x1.a115829457fbep-1")),)),
+    Sentence(CHOOSING, "Each test is held to {} %", lambda: (f"{100 * series_periods._HELD:g}",)),
+    Sentence(CHOOSING, "noise alone a period is told in {} % at most", lambda: (f"{100 * series_periods.RATE:g}",)),
+    Sentence(CHOOSING, "nothing stands out or {} sinusoids are found", lambda: (series_periods.MOST_LINES,)),
+    Sentence(CHOOSING, "fewer than {} times in the record", lambda: (f"{series_periods.LEAST_CYCLES:g}",)),
+    Sentence(
+        CHOOSING,
+        "fewer than {} samples, and none is told that explains less than {} % of the variance",
+        lambda: (series_periods.FEWEST_SAMPLES, f"{100 * series_periods.SMALLEST_SHARE:g}"),
+    ),
     Sentence(CHECKING, "of up to {} stretches of rows", lambda: (digests._STRETCHES,)),
     Sentence(CHECKING, "within a relative 2**-{}", lambda: (-round(log2(EXACT)),)),
     Sentence(CONTRIBUTING, "plants {} faults in copies of the package", lambda: (len(read_mutants()),)),
@@ -484,6 +499,7 @@ SENTENCES = (
 
 #: Numbers that no code decides: the page, the words, and why.
 CONVENTIONS = (
+    (CHOOSING, "It agrees with astropy's to 1e-9", "tests/series/test_periodogram.py holds it"),
     (TOUR, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
     (PRECISION, "below some ten, one more rounding", "advice"),
     (QUANTITIES, "below some ten, one more rounding", "advice"),

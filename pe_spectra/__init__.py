@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from pe_spectra.encodings.features import LearnableSinusoid as LearnableSinusoid
     from pe_spectra.encodings.grids import DetrSine as DetrSine
     from pe_spectra.encodings.grids import Sincos2d as Sincos2d
+    from pe_spectra.encodings.known_periods import KnownPeriods as KnownPeriods
     from pe_spectra.encodings.lag_tables import T5 as T5
     from pe_spectra.encodings.lag_tables import Erpe as Erpe
     from pe_spectra.encodings.lag_tables import Shaw as Shaw
     from pe_spectra.encodings.lag_vectors import Deberta as Deberta
     from pe_spectra.encodings.lag_vectors import TransformerXl as TransformerXl
     from pe_spectra.encodings.learned import Learned as Learned
-    from pe_spectra.encodings.periods import Periods as Periods
     from pe_spectra.encodings.rotary import Rope as Rope
     from pe_spectra.encodings.rotary_learned import Grape as Grape
     from pe_spectra.encodings.rotary_learned import Pope as Pope

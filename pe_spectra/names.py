@@ -20,7 +20,7 @@ ENCODING_CLASSES: dict[str, tuple[str, str]] = {
     "mtan-learned": ("temporal", "MtanLearned"),
     "mtan": ("temporal", "Mtan"),
     "calendar": ("calendar", "Calendar"),
-    "periods": ("periods", "Periods"),
+    "periods": ("known_periods", "KnownPeriods"),
     "tree": ("structural", "Tree"),
     "rnn": ("structural", "Rnn"),
     "sincos2d": ("grids", "Sincos2d"),

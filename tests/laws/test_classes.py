@@ -8,10 +8,10 @@ import pytest
 
 from pe_spectra.domains import Duration, Moment
 from pe_spectra.encodings import ENCODINGS, Dft, Encoding, find_encoding
+from pe_spectra.encodings.known_periods import StatedPeriod
 from pe_spectra.encodings.learned import Grid
 from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
-from pe_spectra.encodings.periods import Period
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange, YesNo
 from tests.laws.variants import FEW, NARROWED, VALUES, complete, every_class, list_given, number_entries
@@ -122,7 +122,7 @@ def list_bounds(accepts):
 
 
 OTHER_BOUNDS = {
-    Period: ([2.0, 2.0**53, "day", "1week"], [1.9, 2.0**54, math.nan, "x", "0min", "1h", "day,week", True]),
+    StatedPeriod: ([2.0, 2.0**53, "day", "1week"], [1.9, 2.0**54, math.nan, "x", "0min", "1h", "day,week", True]),
     Moment: (["0001-01-01T00:00", "9999-12-31T00:00"], ["0000-01-01", "10000-01-01", "x", "", 5]),
     Duration: (["1s", "1week"], ["0s", "1", "1month", "", 5]),
     Grid: (["1x40", "40x1"], ["0x40", "40", "4x10x1", "-4x-10", "", 40]),

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra import compare_encodings, read_encoding
-from pe_spectra.encodings.periods import Periods
+from pe_spectra.encodings.known_periods import KnownPeriods
 from pe_spectra.errors import InputError
 
 
@@ -26,19 +26,19 @@ def build_slowly(lengths, harmonics, positions):
 def test_columns_are_sines_and_cosines_of_each_harmonic_of_each_period(lengths, harmonics):
     positions = [0, 1, 2, 13, 335, 10**6, 2**53 - 1]
     exact = [Fraction(repr(length)) for length in lengths]
-    found = Periods(steps=lengths, harmonics=harmonics).table(positions)
+    found = KnownPeriods(steps=lengths, harmonics=harmonics).table(positions)
     assert_allclose(found, build_slowly(exact, harmonics, positions), rtol=0, atol=2e-15)
 
 
 def test_periods_in_time_units_follow_the_step():
     timed = read_encoding("periods:steps=day+week+90min,step=30min")
     assert timed.periods_in_steps == (48.0, 336.0, 3.0)
-    assert_array_equal(timed.table(400), Periods(steps=(48, 336, 3)).table(400))
+    assert_array_equal(timed.table(400), KnownPeriods(steps=(48, 336, 3)).table(400))
     assert timed.spec == "periods:steps=day+week+90min,harmonics=1,step=30min"
 
 
 def test_it_repeats_after_the_least_common_multiple_and_not_before():
-    encoding = Periods(steps=(4, 6, 2.5))
+    encoding = KnownPeriods(steps=(4, 6, 2.5))
     keys = encoding.exact_key(np.arange(180))
     assert len(np.unique(keys)) == 60
     table = encoding.table(180)
@@ -48,22 +48,22 @@ def test_it_repeats_after_the_least_common_multiple_and_not_before():
 
 
 def test_periods_that_repeat_beyond_all_positions_tell_them_apart():
-    encoding = Periods(steps=(100000007.1, 99999989.3))
+    encoding = KnownPeriods(steps=(100000007.1, 99999989.3))
     last = np.array([0, 2**53 - 1])
     assert_array_equal(encoding.exact_key(last), last)
 
 
 def test_two_turns_of_the_longest_period_are_looked_at():
-    assert Periods(steps=(48, 336)).default_length == Periods(steps=(48, 336)).default_grid == 672
-    assert Periods(steps=(4,)).default_length == 80
-    assert Periods(steps=(2.0**53,)).default_length == 2**20
+    assert KnownPeriods(steps=(48, 336)).default_length == KnownPeriods(steps=(48, 336)).default_grid == 672
+    assert KnownPeriods(steps=(4,)).default_length == 80
+    assert KnownPeriods(steps=(2.0**53,)).default_length == 2**20
 
 
 def test_harmonics_beyond_pi_are_said_to_alias():
-    assert "alias" not in str(Periods(steps=(4,), harmonics=2).notes)
-    (note,) = Periods(steps=(4,), harmonics=3).notes
+    assert "alias" not in str(KnownPeriods(steps=(4,), harmonics=2).notes)
+    (note,) = KnownPeriods(steps=(4,), harmonics=3).notes
     assert "1 of 3 frequencies lie beyond pi" in note
-    assert Periods(steps=(4,), harmonics=3).periods_in_steps == (4.0, 2.0)
+    assert KnownPeriods(steps=(4,), harmonics=3).periods_in_steps == (4.0, 2.0)
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ _MOST = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Period(Accepts[float | str]):
+class StatedPeriod(Accepts[float | str]):
     """A period: a number of positions, a name as `day`, or a duration as `90min`.
 
-    >>> Period().parse("48", "steps"), Period().parse("60min", "steps")
+    >>> StatedPeriod().parse("48", "steps"), StatedPeriod().parse("60min", "steps")
     (48.0, '1h')
     """
 
@@ -53,13 +53,13 @@ class Period(Accepts[float | str]):
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Periods(Pairs):
+class KnownPeriods(Pairs):
     """Sine and cosine of each of some periods, and of their harmonics.
 
     Columns sin(w s), cos(w s) in turns, w = 2 pi h / P rad/position for the periods P in their order, and of each
     for the harmonics h = 1, 2, ..
 
-    >>> Periods(steps=(4,)).table(2).round(6).tolist()
+    >>> KnownPeriods(steps=(4,)).table(2).round(6).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
 
@@ -77,7 +77,7 @@ class Periods(Pairs):
 
     steps: tuple[float | str, ...] = parameter(
         default=("day", "week"),
-        accepts=ListOf(of=Period(), most=_MOST),
+        accepts=ListOf(of=StatedPeriod(), most=_MOST),
         meaning="periods in positions, or in time units: minute, hour, day, week, month, year, or as 90min; each once",
     )
     harmonics: int = parameter(

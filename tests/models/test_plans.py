@@ -65,9 +65,7 @@ def test_what_is_no_scaling_stays_in_a_block():
         assert block["mrope_section"] == [2, 2]
         assert not {"type", "beta_fast", "original_max_position_embeddings"} & set(block)
         assert set(found["text"]) & set(GENERATIONS) == {generation}
-    kept = write_block(
-        config, ("text",), layer="all", generation="rope_scaling", scaling=scaling, base=2, keeps_scaling=True
-    )
+    kept = write_block(config, ("text",), layer="all", generation="rope_scaling", scaling=scaling, base=2, kept={})
     assert kept[2] == {"rope_type": "linear", "factor": 2.0, "original_max_position_embeddings": 64} | {
         "mrope_section": [2, 2],
         "beta_fast": 8,
@@ -121,12 +119,32 @@ def test_outcomes(changed, target, outcome, words):
         ({"model_type": "gemma3"}, "text_config.rope_scaling"),
         ({"model_type": "qwen2_5_omni", "thinker_config": {}}, "thinker_config.text_config.rope_parameters"),
         ({"model_type": "qwen2_vl"}, "rope_parameters"),
+        ({"model_type": "modernbert"}, "rope_parameters.full_attention"),
     ],
 )
 def test_of_a_model_of_several_parts_the_block_is_written_where_its_class_reads_it(config, where):
     found, _ = plan(config, 600_000)
     assert found.configuration.where == where
-    assert found.configuration.length_key == f"{where.rpartition('.')[0]}.max_position_embeddings".lstrip(".")
+    assert found.configuration.length_key == f"{where.partition('rope_')[0]}max_position_embeddings"
+
+
+def test_the_scaling_that_a_class_has_by_default_keeps_its_keys():
+    found, _ = plan({"model_type": "gpt_oss"}, 300_000)
+    assert found.configuration.block["truncate"] is False
+    assert found.configuration.block["original_max_position_embeddings"] == 4096
+    # as transformers 5.24.0 has it: the slowest pair, by which the factor divides it
+    read = read_configuration(found.configuration.keys, "config.json")
+    (layer,) = [one for one in audit_configuration(read).layers if one.name == "full_attention"]
+    assert layer.frequencies[-1] == pytest.approx(150_000.0 ** (-62 / 64) * 4096 / 300_000, rel=1e-12)
+
+
+def test_a_class_that_reads_blocks_by_type_alone_is_given_them():
+    found, _ = plan({"model_type": "modernbert"}, 32_768)
+    assert found.configuration.keys["rope_parameters"]["sliding_attention"] == {
+        "rope_type": "default",
+        "rope_theta": 10_000.0,
+    }
+    assert {one.code for one in found.configuration.findings} & {"layer-type-missing"} == set()
 
 
 def test_a_window_needs_nothing():

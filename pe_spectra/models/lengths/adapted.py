@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -92,7 +93,9 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     keys, stack = model.keys or {}, model.stack or STACKS["transformers-5"]
     is_newest = stack.name == "transformers-5"
     old = {one.code for one in audit_configuration(model.configuration).findings if one.level == "error"}
-    for generation in list_generations(keys, model.part, newest_first=is_newest) if choice.scaling else ("",):
+    generations = list_generations(keys, model.part, newest_first=is_newest) if choice.scaling else ("",)
+    nested = (None, _list_beside(model)) if model.near else (None,)
+    for beside, generation in product(nested, generations):
         written, where, block = dict(keys), "", dict[str, Any]()
         if generation:
             written, where, block = write_block(
@@ -102,7 +105,8 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
                 generation=generation,
                 scaling=choice.scaling,
                 base=layer.base or 0.0,
-                keeps_scaling=choice.keeps,
+                kept=find_known(model.configuration.model).scaling if choice.keeps else None,
+                beside=beside,
             )
             block.pop("attention_factor", None)
         written, length_key = write_length(written, model.part, model.target)
@@ -124,6 +128,12 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
                 findings=findings,
             )
     return None
+
+
+def _list_beside(model: Model) -> dict[str, dict[str, Any]]:
+    """Blocks of the types of layers with a window, for a file whose class reads blocks by type of layer alone."""
+    plain = [one for one in model.near if one.scaling == "none"]
+    return {one.name: {"rope_type": "default", "rope_theta": one.base} for one in plain}
 
 
 def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -> tuple[str, ...] | None:

@@ -21,7 +21,8 @@ def write_block(
     generation: str,
     scaling: Mapping[str, Any],
     base: float,
-    keeps_scaling: bool = False,
+    kept: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> tuple[dict[str, Any], str, dict[str, Any]]:
     """Return a configuration with another scaling, the place of its block, dotted, and the block.
 
@@ -33,7 +34,9 @@ def write_block(
         the block of this one alone is written.
     generation : of GENERATIONS, the block that is written.
     scaling : rope_type and its keys. base : what the block gives as rope_theta, where it is of the newer generation.
-    keeps_scaling : whether keys of the scaling that there is stay, unless `scaling` has them.
+    kept : the block that the model's class takes where the file has none, if keys of the scaling that there is stay,
+        unless `scaling` has them; None where they go.
+    beside : the blocks of the other types of layers, where rope_parameters becomes nested by type; None leaves it flat.
 
     >>> config = {"rope_theta": 1e4, "rope_scaling": None, "vocab_size": 8}
     >>> write_block(config, (), layer="all", generation="rope_scaling", scaling={"rope_type": "linear"}, base=1e4)[0]
@@ -42,19 +45,22 @@ def write_block(
     whole = dict(config)
     keys = _open(whole, part)
     newer, older = ({**keys[name]} if isinstance(keys.get(name), Mapping) else {} for name in GENERATIONS)
-    nested = isinstance(newer.get(layer), Mapping)
-    there = [newer[layer] if nested else newer, older] if generation == NEWER else [older]
-    kept = {key: value for block in there for key, value in block.items()}
-    if not keeps_scaling:
-        kept = {key: value for key, value in kept.items() if key not in _OF_SCALINGS}
-    block = {"rope_type": scaling["rope_type"], **({"rope_theta": base} if generation == NEWER else {}), **kept}
+    is_flat = not isinstance(newer.get(layer), Mapping)
+    nested = generation == NEWER and (beside is not None or not is_flat)
+    there = [newer if is_flat else newer[layer], older] if generation == NEWER else [older]
+    stays = {key: value for block in there for key, value in block.items()}
+    if kept is None:
+        stays = {key: value for key, value in stays.items() if key not in _OF_SCALINGS}
+    elif not stays:
+        stays = dict(kept)
+    block = {"rope_type": scaling["rope_type"], **({"rope_theta": base} if generation == NEWER else {}), **stays}
     block = {**{key: value for key, value in block.items() if key != "type"}, **scaling}
-    written = {**newer, layer: block} if generation == NEWER and nested else block
+    written = {**(newer if beside is None else beside), layer: block} if nested else block
     others = [name for name in GENERATIONS if name != generation and keys.get(name) is not None]
     _replace(keys, generation, others, written)
     if generation == OLDER:
         keys.setdefault("rope_theta", base)
-    where = (*part, generation, *([layer] if generation == NEWER and nested else []))
+    where = (*part, generation, *([layer] if nested else []))
     return whole, ".".join(where), block
 
 

@@ -23,7 +23,7 @@ _MODULES = (
     "counts",
     "comparisons",
     "portraits",
-    "recordings",
+    "series_answers",
     "roundings",
     "drawn",
     "differences",

@@ -119,7 +119,7 @@ COMMANDS: Mapping[str, Declaration] = {
     ),
     "series": Declaration(
         summary="What a recorded series shows: its step, gaps and trend, and its periods against red noise.",
-        module="recorded",
+        module="series_command",
         takes="file column time",
         figure="",
         examples=("pe-spectra series readings.csv", "pe-spectra series readings.csv --column load --time date --json"),

@@ -21,7 +21,7 @@ from pe_spectra.plots.comparison import draw_compared
 from pe_spectra.plots.distances import draw_separations
 from pe_spectra.plots.inspection import draw_first
 from pe_spectra.plots.planes import draw_grid_kernel, draw_grid_weights, draw_local
-from pe_spectra.plots.recordings import draw_first_column
+from pe_spectra.plots.series_spectrum import draw_first_column
 from pe_spectra.plots.spectrum import draw_spectra
 from pe_spectra.plots.staircases import draw_distinct
 from pe_spectra.plots.strips import draw_count

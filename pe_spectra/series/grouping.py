@@ -10,8 +10,8 @@ from pe_spectra.domains import PERIODS
 from pe_spectra.exact import F64
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
+from pe_spectra.series.line_search import Found
 from pe_spectra.series.periodogram import OVERSAMPLING
-from pe_spectra.series.periods import Found
 
 #: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic.
 _HIGHEST, _MAY_LEAD = 24, 3
@@ -24,7 +24,7 @@ _NAMED = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Group(ReadOnly):
+class LineGroup(ReadOnly):
     """A period: the sinusoids that it is made of.
 
     Attributes
@@ -42,14 +42,14 @@ class Group(ReadOnly):
     drifts: bool
 
 
-def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> list[Group]:
+def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> list[LineGroup]:
     """Put the sinusoids of a search together to periods.
 
     Parameters
     ----------
     span : of the record, in seconds where `is_dated`. samples : how many it has.
 
-    >>> from pe_spectra.series.periods import search_lines
+    >>> from pe_spectra.series.line_search import search_lines
     >>> times = np.arange(480.0)
     >>> noise = 0.1 * np.random.default_rng(0).standard_normal(480)
     >>> found = search_lines(times, (times % 48 < 16) + noise, 1.0)
@@ -65,11 +65,11 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
             clusters[-1].append(line)
         else:
             clusters.append([line])
-    groups: list[Group] = []
+    groups: list[LineGroup] = []
     for cluster in clusters:
         weights = amplitudes[cluster] ** 2
         lead = cluster[int(np.argmax(weights))]
-        one = Group(
+        one = LineGroup(
             cycles=float(np.sum(weights * cycles[cluster]) / np.sum(weights)),
             error=float(errors[lead]) if len(cluster) == 1 else float(np.ptp(cycles[cluster])),
             lines=tuple(cluster),
@@ -97,7 +97,7 @@ def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
     return errors
 
 
-def _find_base(one: Group, groups: list[Group], span: float | None) -> int | None:
+def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None) -> int | None:
     """The period that it is a harmonic of; none of one that the calendar has a name for."""
     if span is not None and name_period(span / one.cycles, 0.0) is not None:
         return None
@@ -111,9 +111,9 @@ def _find_base(one: Group, groups: list[Group], span: float | None) -> int | Non
     return None
 
 
-def _add(base: Group, one: Group) -> Group:
+def _add(base: LineGroup, one: LineGroup) -> LineGroup:
     multiple = round(one.cycles / base.cycles)
-    return Group(
+    return LineGroup(
         cycles=base.cycles,
         error=base.error,
         lines=(*base.lines, *one.lines),

@@ -17,7 +17,7 @@ LAWS = {
     "comparison": "answers/test_comparison_sentences.py::test_every_sentence_is_true_of_the_rows",
     "precision": "answers/test_precision.py::test_the_verdict_is_about_the_last_stage_and_names_it",
     "inspection": "inspection/test_periods.py::test_what_is_said_of_periods_is_what_the_table_has",
-    "series": "answers/test_recordings.py::test_what_is_said_of_a_series_is_what_was_found",
+    "series": "answers/test_series_answers.py::test_what_is_said_of_a_series_is_what_was_found",
     "audit": "answers/test_sentences_of_audits.py::test_what_is_said_of_turns_is_true",
     "diff": "answers/test_sentences_of_comparisons.py::test_what_is_said_of_two_rotations_is_true",
     "diffs": "cli/test_many_diffs.py::test_every_row_is_what_the_comparison_alone_says",

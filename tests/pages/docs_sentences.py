@@ -36,7 +36,7 @@ from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.precision.dtypes import DTYPES
-from pe_spectra.series import periods as series_periods
+from pe_spectra.series import line_search
 from pe_spectra.spectrum import evenness, lag_window
 from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.evenness import LOW_BINS
@@ -477,14 +477,14 @@ SENTENCES = (
     ),
     Sentence(EXPERIMENT, "a spike has the height {} in place of 1.5", lambda: (f"{tasks.SPIKE:g}",)),
     Sentence(CHECKING, '`["0x1.a115829457fbep-1", {}]`', lambda: (repr(float.fromhex("0x1.a115829457fbep-1")),)),
-    Sentence(CHOOSING, "Each test is held to {} %", lambda: (f"{100 * series_periods._HELD:g}",)),
-    Sentence(CHOOSING, "noise alone a period is told in {} % at most", lambda: (f"{100 * series_periods.RATE:g}",)),
-    Sentence(CHOOSING, "nothing stands out or {} sinusoids are found", lambda: (series_periods.MOST_LINES,)),
-    Sentence(CHOOSING, "fewer than {} times in the record", lambda: (f"{series_periods.LEAST_CYCLES:g}",)),
+    Sentence(CHOOSING, "Each test is held to {} %", lambda: (f"{100 * line_search._HELD:g}",)),
+    Sentence(CHOOSING, "noise alone a period is told in {} % at most", lambda: (f"{100 * line_search.RATE:g}",)),
+    Sentence(CHOOSING, "nothing stands out or {} sinusoids are found", lambda: (line_search.MOST_LINES,)),
+    Sentence(CHOOSING, "fewer than {} times in the record", lambda: (f"{line_search.LEAST_CYCLES:g}",)),
     Sentence(
         CHOOSING,
         "fewer than {} samples, and none is told that explains less than {} % of the variance",
-        lambda: (series_periods.FEWEST_SAMPLES, f"{100 * series_periods.SMALLEST_SHARE:g}"),
+        lambda: (line_search.FEWEST_SAMPLES, f"{100 * line_search.SMALLEST_SHARE:g}"),
     ),
     Sentence(CHECKING, "of up to {} stretches of rows", lambda: (digests._STRETCHES,)),
     Sentence(CHECKING, "within a relative 2**-{}", lambda: (-round(log2(EXACT)),)),

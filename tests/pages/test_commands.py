@@ -379,6 +379,9 @@ ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
         "the exit code is 2; `verdict`",  # the refusal of damaged.json
         "Where a row does not agree, the exit code is 1",  # tests/experiment/test_rechecking.py
     ),
+    "docs/choosing.md": (
+        "A word where a number stands in other rows is refused",
+    ),  # tests/files/test_recorded_series.py
     # tests/experiment/test_rechecking.py
     "docs/commands.md": ("It exits 1 where something differs; without a file it checks the study",),
     "docs/experiment.md": ("a wider one than the network is refused",),  # tests/experiment/test_arms.py

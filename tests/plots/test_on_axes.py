@@ -17,7 +17,7 @@ from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.plots.on_axes import DRAWINGS, plot_result
 from pe_spectra.quantities import Result
-from pe_spectra.series.report import describe_series
+from pe_spectra.series.series_report import describe_series
 from pe_spectra.spectrum import compute_local_spectra
 from tests.places import MODELS
 from tests.plots.figures import make_report

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from pe_spectra.series.line_search import RATE, search_lines
 from pe_spectra.series.noise import fit_background, measure_false_alarm
 from pe_spectra.series.periodogram import choose_frequencies, compute_power, prepare_sums
-from pe_spectra.series.periods import RATE, search_lines
 from tests.series.recorded import make_red
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_spectra.series.report import describe_series
+from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves, make_red
 
 MS, MINUTE, HOUR, DAY, WEEK, YEAR = 1e-3, 60.0, 3600.0, 86400.0, 604800.0, 365.2425 * 86400

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.series.report import describe_series
+from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.times import arrange_times
 
 START = np.datetime64("2024-01-01T00:00")

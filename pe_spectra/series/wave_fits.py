@@ -18,7 +18,7 @@ _LARGEST_MOVE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Model(ReadOnly):
+class WaveModel(ReadOnly):
     """A constant, a line and sinusoids.
 
     Attributes
@@ -36,7 +36,7 @@ class Model(ReadOnly):
     def compute(self, places: F64, lines: F64 | None = None) -> F64:
         """Return its values at places u from -1 to 1; where `lines` are named, of these sinusoids alone.
 
-        >>> flat = Model(frequencies=np.ones(1), level=1.0, slope=2.0, cosines=np.ones(1), sines=np.zeros(1))
+        >>> flat = WaveModel(frequencies=np.ones(1), level=1.0, slope=2.0, cosines=np.ones(1), sines=np.zeros(1))
         >>> flat.compute(np.array([-1.0, 0.0])).round(9).tolist()
         [-2.0, 2.0]
         """
@@ -48,7 +48,7 @@ class Model(ReadOnly):
         return found
 
 
-def fit_waves(places: F64, values: F64, frequencies: F64) -> Model:
+def fit_waves(places: F64, values: F64, frequencies: F64) -> WaveModel:
     """Fit the amplitudes of sinusoids whose frequencies are known.
 
     >>> u = np.linspace(-1, 1, 50)
@@ -56,7 +56,7 @@ def fit_waves(places: F64, values: F64, frequencies: F64) -> Model:
     1.0
     """
     found = _solve(places, values, partial(_build, frequencies))
-    return Model(
+    return WaveModel(
         frequencies=frequencies,
         level=float(found[0]),
         slope=float(found[1]),
@@ -65,7 +65,7 @@ def fit_waves(places: F64, values: F64, frequencies: F64) -> Model:
     )
 
 
-def refine_waves(places: F64, values: F64, frequencies: F64, rounds: int) -> Model:
+def refine_waves(places: F64, values: F64, frequencies: F64, rounds: int) -> WaveModel:
     """Fit frequencies, too, by Gauss-Newton steps from those that are given.
 
     >>> u = np.linspace(-1, 1, 200)
@@ -107,7 +107,7 @@ def _build(frequencies: F64, places: F64) -> F64:
     return columns
 
 
-def _build_moving(model: Model, places: F64) -> F64:
+def _build_moving(model: WaveModel, places: F64) -> F64:
     """The columns of the sinusoids, and what a change of each frequency adds."""
     columns = _build(model.frequencies, places)
     cosines, sines = columns[:, 2::2], columns[:, 3::2]

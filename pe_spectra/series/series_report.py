@@ -13,9 +13,9 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.series.grouping import Group, group_lines, name_period
+from pe_spectra.series.grouping import LineGroup, group_lines, name_period
+from pe_spectra.series.line_search import FEWEST_SAMPLES, LEAST_CYCLES, RATE, Found, search_lines
 from pe_spectra.series.periodogram import OVERSAMPLING
-from pe_spectra.series.periods import FEWEST_SAMPLES, LEAST_CYCLES, RATE, Found, search_lines
 from pe_spectra.series.times import Sampling, arrange_times
 
 #: Points of the spectrum that are kept for its picture: of the frequencies between two the highest.
@@ -184,7 +184,7 @@ def _describe_search(name: str, found: Found, times: F64, deviation: float, samp
 
 
 def _describe_period(
-    name: str, group: Group, found: Found, places: F64, span: float, deviation: float, sampling: Sampling
+    name: str, group: LineGroup, found: Found, places: F64, span: float, deviation: float, sampling: Sampling
 ) -> SeriesPeriod:
     period = span / group.cycles
     error = period * group.error / group.cycles

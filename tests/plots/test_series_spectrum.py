@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pe_spectra.plots.recordings import compose_series, draw_series
-from pe_spectra.series.report import describe_series
+from pe_spectra.plots.series_spectrum import compose_series, draw_series
+from pe_spectra.series.series_report import describe_series
 from tests.plots.figures import curves_of, empty_axes
 from tests.series.recorded import add_waves
 

@@ -14,9 +14,9 @@ def series(run: Run, file: str, column: tuple[str, ...] | None, time: str | None
     each with the share of the variance that it explains. FILE is a text with a column for each quantity
     (.csv, .tsv), .npy, .npz, or .parquet where pyarrow is installed.
     """
-    from pe_spectra.answers.recordings import answer_series, list_columns
+    from pe_spectra.answers.series_answers import answer_series, list_columns
     from pe_spectra.files.recorded_series import read_series
-    from pe_spectra.series.report import describe_series
+    from pe_spectra.series.series_report import describe_series
 
     with run.progress("looking for periods"):
         read = read_series(Path(file), columns=column or (), time=time, label="FILE")
@@ -28,5 +28,5 @@ def series(run: Run, file: str, column: tuple[str, ...] | None, time: str | None
             )
         return run.finish(
             answer_series(report, notes=read.notes),
-            plot("pe_spectra.plots.recordings.compose_series", report) if drawn else None,
+            plot("pe_spectra.plots.series_spectrum.compose_series", report) if drawn else None,
         )

@@ -17,7 +17,7 @@ from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.series.noise import Background, fit_background, measure_false_alarm
 from pe_spectra.series.periodogram import OVERSAMPLING, Sums, choose_frequencies, compute_power, prepare_sums
-from pe_spectra.series.waves import Model, fit_waves, refine_waves
+from pe_spectra.series.wave_fits import WaveModel, fit_waves, refine_waves
 
 #: In so many of a hundred series of noise a period may be told that is none: what is promised, and what each test is
 #: held to, for the level of noise is itself an estimate.
@@ -55,7 +55,7 @@ class Found(ReadOnly):
     rest : the variance that is left, as a share.
     """
 
-    model: Model
+    model: WaveModel
     lines: tuple[Line, ...]
     power: F64
     background: Background

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pe_spectra.answers.recordings import answer_series, list_columns
+from pe_spectra.answers.series_answers import answer_series, list_columns
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, measure_above, write_above
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
@@ -20,7 +20,7 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
-from pe_spectra.series.report import SeriesColumn, SeriesReport
+from pe_spectra.series.series_report import SeriesColumn, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pe_spectra.answers.answer import Answer, Body, Later, Verdict, Verdicts, group_facts
 from pe_spectra.quantities import quantity, tabulate
 from pe_spectra.records import dataclass
-from pe_spectra.series.periods import LEAST_CYCLES
-from pe_spectra.series.report import SeriesColumn, SeriesPeriod, SeriesReport
+from pe_spectra.series.line_search import LEAST_CYCLES
+from pe_spectra.series.series_report import SeriesColumn, SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count, join, percent
 
@@ -32,7 +32,7 @@ def answer_series(report: SeriesReport, *, notes: tuple[str, ...] = ()) -> Answe
     """Turn what a series shows into an answer.
 
     >>> import numpy as np
-    >>> from pe_spectra.series.report import describe_series
+    >>> from pe_spectra.series.series_report import describe_series
     >>> times = np.arange(100.0)
     >>> answer_series(describe_series({"load": np.sin(times)}, times)).verdict.code
     'periods'
@@ -60,7 +60,7 @@ def judge_series(report: SeriesReport) -> Verdict:
     """Say in a sentence which periods a series has.
 
     >>> import numpy as np
-    >>> from pe_spectra.series.report import describe_series
+    >>> from pe_spectra.series.series_report import describe_series
     >>> judge_series(describe_series({"load": np.ones(100)}, np.arange(100.0))).text
     'Nothing was looked for: load: all values are equal.'
     """
@@ -92,7 +92,7 @@ def entitle_period(period: SeriesPeriod, sampling: Sampling) -> str:
     """Name a period, as the calendar does where it can, and begin a bracket with its length in steps.
 
     >>> import numpy as np
-    >>> from pe_spectra.series.report import describe_series
+    >>> from pe_spectra.series.series_report import describe_series
     >>> times = np.arange(100.0)
     >>> found = describe_series({"load": np.sin(times)}, times)
     >>> entitle_period(found.columns[0].periods[0], found.sampling)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pe_spectra.series.report import describe_series
-from pe_spectra.series.waves import fit_waves, refine_waves
+from pe_spectra.series.series_report import describe_series
+from pe_spectra.series.wave_fits import fit_waves, refine_waves
 
 TIMES = np.arange(400.0)
 
@@ -69,6 +69,6 @@ def test_waves_are_fitted_in_parts_as_at_once(monkeypatch):
     places = np.linspace(-1, 1, 900)
     values = np.random.default_rng(0).standard_normal(900)
     whole = fit_waves(places, values, np.array([3.0, 7.5]))
-    monkeypatch.setattr("pe_spectra.series.waves._CHUNK", 77)
+    monkeypatch.setattr("pe_spectra.series.wave_fits._CHUNK", 77)
     parts = fit_waves(places, values, np.array([3.0, 7.5]))
     np.testing.assert_allclose(parts.cosines, whole.cosines, rtol=1e-10)

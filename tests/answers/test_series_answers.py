@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pe_spectra.answers.recordings import answer_series, judge_series
-from pe_spectra.series.report import describe_series
+from pe_spectra.answers.series_answers import answer_series, judge_series
+from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves, make_red
 
 STEPS = np.arange(2000.0)

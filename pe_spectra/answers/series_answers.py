@@ -161,7 +161,7 @@ def _explain(report: SeriesReport) -> Iterator[tuple[str, str]]:
     rate = f"in series of noise alone one is told in {percent(report.rate)} at most"
     yield "period", f"a sinusoid that stands out of the red and white noise fitted to the periodogram; {rate}"
     yield "share", "of the variance, with the harmonics, which are multiples of the frequency that stand out, too"
-    yield "false_alarm", "how likely noise alone has a sinusoid so strong at any of the frequencies"
+    yield "false_alarm", "the probability of a sinusoid as strong in noise alone, at any of the frequencies"
     yield "looked for", f"at least {LEAST_CYCLES:g} cycles in the record; a longer wave is a trend"
 
 

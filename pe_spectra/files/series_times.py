@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class DateColumn:
         try:
             return np.array([date.strip() for date in dates], dtype="datetime64[us]")
         except ValueError:
-            line, date = next(_find_impossible(dates, first))
+            line, date = next((line, date) for line, date in enumerate(dates, first) if not _is_date(date.strip()))
             where = f"line {line}, column {shorten(self._name, 40)}"
             raise RefusedError(f"{where} is no date of the calendar ({shorten(date, 30)})") from None
 
@@ -132,12 +132,13 @@ def read_moments(moments: NDArray[np.datetime64], name: str, zones: I64 | None =
     return ReadTimes(seconds=(kept - kept[0]).astype(np.int64) / 1e6, rows=rows, origin=kept[0], shifts=shifts)
 
 
-def _find_impossible(dates: Sequence[str], first: int) -> Iterator[tuple[int, str]]:
-    for line, date in enumerate(dates, start=first):
-        try:
-            np.datetime64(date.strip(), "us")
-        except ValueError:
-            yield line, date
+def _is_date(text: str) -> bool:
+    """Whether the calendar has it."""
+    try:
+        np.datetime64(text, "us")
+    except ValueError:
+        return False
+    return True
 
 
 def _read_zone(text: str) -> int:

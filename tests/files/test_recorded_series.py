@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError, PeSpectraError
+from pe_spectra.files.reading import RefusedError
 from pe_spectra.files.recorded_series import read_series
+from pe_spectra.files.series_times import read_moments
 
 DAYS = [str(np.datetime64("2024-01-01") + day) for day in range(4)]
 PLAIN = "date,x\n" + "".join(f"{day},{place}\n" for place, day in enumerate(DAYS))
@@ -260,6 +262,11 @@ def test_columns_of_parquet(tmp_path):
     assert (found.timed, list(found.columns)) == ("when", ["whole", "holes", "real"])
     np.testing.assert_array_equal(found.columns["holes"], [1, 2])
     np.testing.assert_array_equal(found.times.seconds, [0, 86400])
+
+
+def test_a_column_of_dates_without_any_is_refused():
+    with pytest.raises(RefusedError, match="column when has no time"):
+        read_moments(np.array(["NaT", "NaT"], dtype="datetime64[us]"), "when")
 
 
 def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):

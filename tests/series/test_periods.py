@@ -158,3 +158,9 @@ def test_a_period_that_drifts_is_one_that_is_not_steady():
 def test_short_series_are_not_searched(size):
     (column,) = describe_series({"x": np.arange(size) % 3.0}, np.arange(float(size))).columns
     assert (column.silent, column.periods, column.threshold) == ("too few samples", (), None)
+
+
+def test_a_wave_of_fewer_than_two_cycles_is_no_period():
+    steps = np.arange(1000.0)
+    values = np.sin(2 * np.pi * 1.5 * steps / 1000) + 0.1 * np.random.default_rng(0).standard_normal(1000)
+    assert [one.cycles for one in find(steps, values) if one.cycles < 2] == []

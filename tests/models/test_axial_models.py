@@ -158,7 +158,10 @@ def test_the_rope_type_axial_is_the_default_one_of_each_axis(model):
         assert np.array_equal(one.frequencies, other.frequencies)
 
 
-def test_a_class_of_text_refuses_the_rope_type_axial():
-    found = audit({"model_type": "llama", "rope_parameters": {"rope_type": "axial", "rope_theta": 1e4}})
+@pytest.mark.parametrize("model", ["llama", "no_class_that_is_known"])
+def test_a_class_of_text_refuses_the_rope_type_axial(model):
+    block = {"rope_type": "axial", "rope_theta": 1e4}
+    found = audit({"model_type": model, "head_dim": 64, "max_position_embeddings": 64, "rope_parameters": block})
     (error,) = (one for one in found.findings if one.level == "error")
-    assert (error.code, "(axial)" in error.message) == ("unknown-scaling", True)
+    assert (error.code, "one of other classes in transformers" in error.message) == ("unknown-scaling", True)
+    assert "(axial)" in error.message

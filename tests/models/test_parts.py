@@ -270,3 +270,19 @@ def test_every_part_with_positions_that_a_class_has_is_audited(is_stated):
         found = {main.partition(".")[0], *(one.part.partition(".")[0] for one in stated.parts)}
         lacking += [(model, key) for key in turned - found]
     assert lacking == []
+
+
+@pytest.mark.parametrize("value", [[1], "x", 3, True])
+@pytest.mark.parametrize("key", ["text_config", "vision_config"])
+def test_a_part_that_is_no_object_is_refused(key, value):
+    found = [
+        one for one in audit_configuration(read({"model_type": "llava", key: value})).findings if one.level == "error"
+    ]
+    assert [(one.code, one.data["key"]) for one in found] == [("value-refused", key)]
+    assert f"{key} is {value!r}, no object, so the class of llava" in found[0].message
+
+
+@pytest.mark.parametrize("value", [None, {}])
+def test_a_part_that_is_null_or_empty_is_the_default_one(value):
+    found = audit_configuration(read({"model_type": "llava", "text_config": value}))
+    assert not [one for one in found.findings if one.level == "error"]

@@ -153,6 +153,14 @@ def test_a_window_needs_nothing():
     assert "at most 32 positions at once" in found.reason
 
 
+@pytest.mark.parametrize("name", ["llama.cpp", "vllm", "keras-hub"])
+def test_a_window_is_taken_for_granted_of_transformers_alone(name):
+    found, report = plan({**SMALL, "model_type": "mistral", "sliding_window": 32}, 4096, stack=name)
+    assert (found.outcome, bool(report.methods)) == ("lengthened", True)
+    assert "the window of 32 positions that transformers gives its layers nothing is needed: whether " in found.reason
+    assert "at most" not in found.reason
+
+
 def test_the_length_before_a_linear_scaling_is_asked_for():
     config = {**SMALL, "rope_scaling": {"type": "linear", "factor": 4.0}}
     assert "states linear x4 but not from which length; --trained N" in catch(plan, config, 512)

@@ -73,6 +73,9 @@ def plan_lengthening(
     """
     turned = list_turned(configuration, trained)
     far = [one for one in turned if one.reach is None or one.reach > (one.trained_length or 0)]
+    # windows were measured of transformers alone: that others keep to them is not taken for granted
+    doubts = not far and stack is not None and not stack.release
+    far = turned if doubts else far
     model = Model(configuration, keys, far, [one for one in turned if one not in far], target, stack)
     reach, original = find_lengths(configuration.path, (far or turned)[0], trained)
     check_range(configuration.path, (far or turned)[0], original or reach)
@@ -90,7 +93,13 @@ def plan_lengthening(
         raise FileError(configuration.path, f"{stated}; --trained N is the length before it")
     check_ladder(configuration.path, layer)
     report = compare_methods(layer.rotary_dim or 0, layer.base or 0.0, original, target)
-    return _recommend(model, plan, layer, report), report
+    plan = _recommend(model, plan, layer, report)
+    if doubts and stack is not None:
+        window = (
+            f"with the window of {turned[0].reach:,} positions that transformers gives its layers nothing is needed"
+        )
+        plan = replace(plan, reason=f"{plan.reason}; {window}: whether {stack.title} has it was not measured")
+    return plan, report
 
 
 def _begin(model: Model, layer: LayerAudit, reach: int, original: int | None) -> Plan:

@@ -152,7 +152,8 @@ class Description:
         """Return what rope_type is called in the catalogue, where it is one of the kinds that are known."""
         kind = self.block.kind
         if kind not in kinds:
-            what = f"{self._where}rope_type is not known to {self.reader}"
+            known = "one of other classes in" if kind in self.layer.refused else "not known to"
+            what = f"{self._where}rope_type is {known} {self.reader}"
             raise InputError(what, kind, f"{', '.join(kinds)} are", "unknown-scaling")
         return SCALING_NAMES.get(kind, kind)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEAD_WIDTH, HEADS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
 
@@ -27,7 +27,7 @@ VALUE_REFUSED = Kind(
     "it has not; rope_theta or a number of the scaling that is null; a block that the class does not use and that "
     "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null under "
     "a scaling that divides nothing for it; heads that do not divide the width; a width that other parts of the model "
-    "do not have; a scaling without the length before it where the class needs that",
+    "do not have; a part that is no object; a scaling without the length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
 _ORIGINAL = "original_max_position_embeddings"
@@ -97,15 +97,21 @@ def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> Non
 
 
 def report_shared(whole: Keys) -> None:
-    """Report a width of a model of several parts that others of them must have, or divide, and do not.
+    """Report of a model of several parts one that is no object, and a width that others must have, or divide.
 
     >>> whole = {"model_type": "granite_docling", "text_config": {"hidden_size": 512}}
     >>> report_shared(keys := Keys(whole, "config.json"))
     >>> keys.findings[0].data["key"]
     'text_config.hidden_size'
     """
+    if whole.release != NEWEST:
+        return  # of an older release this is not measured
     model = str(whole.found.get("model_type"))
-    shared = load_table(REFUSALS)["shared"].get(model) if whole.release == NEWEST else None
+    found = [(key, whole.found[key]) for key in find_composite(model) if key in whole.found]
+    for key, value in found:
+        if not (value is None or isinstance(value, Mapping)):
+            _report(whole, key, f"{_tell(value)}, no object", model)
+    shared = load_table(REFUSALS)["shared"].get(model)
     for key, why in _find_shared(whole, shared) if shared else ():
         _report(whole, key, why, model)
 

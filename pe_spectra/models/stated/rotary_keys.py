@@ -113,7 +113,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         share_ignored=known.is_known and not known.reads_share and not known.width_key,
         strided=known.strided,
         blocks_ignored=not known.reads_blocks,
-        refused=(*refused, *(() if known.takes_axial else ("axial",))) if known.is_known else (),
+        refused=(*(refused if known.is_known else ()), *(() if known.takes_axial else ("axial",))),
         layout=_read_layout(keys, known),
         indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys.found else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,

@@ -102,6 +102,15 @@ def check_left_out(cls, parts):
                     print(f"{cls.model_type}: {key} is another beside {', '.join(named)}")
 
 
+def check_no_objects(cls, parts):
+    """Print the parts of which a class is made of what is no object: all are refused."""
+    for key in parts:
+        for value in ([1], "text", 3, True):
+            with contextlib.suppress(Exception):
+                cls.from_dict({key: value})
+                print(f"{cls.model_type}: {key} may be {value!r}")
+
+
 def find_passed(cls, parts, key, file=None):
     """The keys on top of a file that change a part when the others of the file are these."""
     file, refused = file or {}, []
@@ -221,6 +230,7 @@ def main():
             found[cls.model_type] = measure_parts(cls, parts)
             own[cls.model_type] = measure_above(cls, parts)
         check_left_out(cls, parts)
+        check_no_objects(cls, parts)
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
     table |= leave_usual({name: own[name] for name in table["composites"]})
     release_table.save(add_parts(table) if "beside" in table else table)

@@ -61,17 +61,16 @@ def audit(
     if run.figure is not None:
         _check_drawn(len(configs), len(readers))
     with run.progress("auditing") as progress:
-        is_annotated = run.format in ANNOTATION_FORMATS
-        passed: list[str] | None = [] if models_only else None
-        raises = len(configs) == 1 and not is_annotated
-        files = _audit_all(configs, readers, lengths, progress, raises=raises, passed=passed)
-        run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed or ())))
+        is_annotated, passed = run.format in ANNOTATION_FORMATS, list[str]() if models_only else None
+        files = _audit_all(
+            configs, readers, lengths, progress, raises=len(configs) == 1 and not is_annotated, passed=passed
+        )
         errors = tuple(one.error for one in files if one.error)
         # a file that was asked for holds all of the answer, or is not written; for code hosts errors are part of it
         is_lacking = len(errors) == len(files) or (errors and run.output is not None)
         if errors and is_lacking and not is_annotated:
             return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
-        return _answer(run, files, lengths, fail_on, errors, found_below=len(configs) > len(named))
+        return _answer(run, files, lengths, fail_on, errors, passed, found_below=len(configs) > len(named))
 
 
 def _answer(
@@ -80,6 +79,7 @@ def _answer(
     lengths: _Lengths,
     fail_on: Level | None,
     errors: tuple[str, ...],
+    passed: Sequence[str] | None,
     *,
     found_below: bool,
 ) -> Outcome:
@@ -88,6 +88,7 @@ def _answer(
     from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stacks.conformance import REFERENCE
 
+    run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed or ())))
     rows: Literal["layers", "pairs", "all pairs"] = "layers"
     if run.format == "csv":  # one shape for all numbers of files, so that a glob that matches one file is no trap
         rows = "all pairs" if run.screen.full else "layers"

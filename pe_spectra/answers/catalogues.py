@@ -125,7 +125,7 @@ def answer_catalogue() -> Answer:
     """Turn the whole catalogue into an answer, one row for each encoding.
 
     >>> len(answer_catalogue().columns["name"])
-    36
+    37
     """
     rows, shows = tuple(map(_describe, ENCODINGS)), "NAME shows one with its formula and parameters"
     return Answer(

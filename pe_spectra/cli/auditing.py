@@ -61,14 +61,13 @@ def audit(
     if run.figure is not None:
         _check_drawn(len(configs), len(readers))
     with run.progress("auditing") as progress:
-        is_annotated, passed = run.format in ANNOTATION_FORMATS, list[str]() if models_only else None
-        files = _audit_all(
-            configs, readers, lengths, progress, raises=len(configs) == 1 and not is_annotated, passed=passed
+        is_annotated = run.format in ANNOTATION_FORMATS
+        files, passed = _audit_all(
+            configs, readers, lengths, progress, raises=len(configs) == 1 and not is_annotated, models_only=models_only
         )
         errors = tuple(one.error for one in files if one.error)
         # a file that was asked for holds all of the answer, or is not written; for code hosts errors are part of it
-        is_lacking = len(errors) == len(files) or (errors and run.output is not None)
-        if errors and is_lacking and not is_annotated:
+        if errors and not is_annotated and (len(errors) == len(files) or run.output is not None):
             return Outcome(messages=tuple(f"error: {text}" for text in errors), exit_code=2)
         return _answer(run, files, lengths, fail_on, errors, passed, found_below=len(configs) > len(named))
 
@@ -79,7 +78,7 @@ def _answer(
     lengths: _Lengths,
     fail_on: Level | None,
     errors: tuple[str, ...],
-    passed: Sequence[str] | None,
+    passed: Sequence[str],
     *,
     found_below: bool,
 ) -> Outcome:
@@ -88,7 +87,7 @@ def _answer(
     from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stacks.conformance import REFERENCE
 
-    run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed or ())))
+    run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed)))
     rows: Literal["layers", "pairs", "all pairs"] = "layers"
     if run.format == "csv":  # one shape for all numbers of files, so that a glob that matches one file is no trap
         rows = "all pairs" if run.screen.full else "layers"
@@ -139,17 +138,17 @@ def _audit_all(
     progress: Callable[[int, int], None],
     *,
     raises: bool,
-    passed: list[str] | None,
-) -> list[ModelAudit]:
+    models_only: bool,
+) -> tuple[list[ModelAudit], list[str]]:
     """Audit every file as every reader reads it, None the library that it is made for; or say why it cannot be used.
 
-    Why a file states no model is added to `passed`, unless that is None.
+    With `models_only` a file that states no model is left out, and why it states none is told beside.
     """
     from pe_spectra.model_sources import read_model
     from pe_spectra.models.checks import audit_configuration
     from pe_spectra.models.model_audit import ModelAudit
 
-    files: list[ModelAudit] = []
+    files, passed = list[ModelAudit](), list[str]()
     for number, text in enumerate(configs):
         progress(number, len(configs))
         stated: Configuration | None = None
@@ -158,7 +157,7 @@ def _audit_all(
                 stated = stated or read_model(text)
                 files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
             except (FileError, InputError) as error:
-                if passed is not None and isinstance(error, NoModelError):
+                if models_only and isinstance(error, NoModelError):
                     passed.append(str(error))
                     break
                 if raises:
@@ -168,7 +167,7 @@ def _audit_all(
                 files.append(ModelAudit(file=text, reader=reader if stated else None, error=said))
                 if stated is None:  # whoever reads it
                     break
-    return files
+    return files, passed
 
 
 def _count_pairs(one: ModelAudit) -> int:

@@ -51,7 +51,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_freeze_pass_fail_and_freeze_again(run, tmp_path, workers):
     done = run(*workers)
     assert done.returncode == 1
@@ -63,7 +63,7 @@ def test_freeze_pass_fail_and_freeze_again(run, tmp_path, workers):
     assert done.returncode == 1
     assert "2 failed, 1 passed" in done.stdout
     assert (
-        "Failed: Not as frozen: turn: A has the default base 10000 (500000 in B): breaks from position 4 on "
+        "Failed: Not as frozen: turn: Another base (10000 in A, 500000 in B): breaks from position 4 on "
         "(pair 1 is off by more than pi/8)" in done.stdout
     )
     assert "base: 10000.0 was frozen, 500000.0 is there now; A has the default base; B has its own" in done.stdout

@@ -32,6 +32,7 @@ NAMED = (
     "one-hot:d=96",
     "pixel-bands:d=32,length=96",
     "pixel-bands:d=32,bands=octave,max_freq=64,length=96",
+    "periods",
     "mtan:d=32",
     "mtan:d=32,unit=20",
     "calendar",

@@ -76,7 +76,7 @@ def test_ladder_holds_the_wavelengths():
 def test_nothing_is_drawn_before_a_scaling_that_changes_nothing():
     (layer,) = audit_configuration(read_model(str(MODELS / LLAMA2))).layers
     assert _find_unscaled(layer) is None
-    sliding, full = audit_configuration(read_model(str(MODELS / GEMMA3))).layers
+    sliding, full, *_ = audit_configuration(read_model(str(MODELS / GEMMA3))).layers
     assert _find_unscaled(sliding) is None
     np.testing.assert_allclose(_find_unscaled(full), 8 * full.frequencies, rtol=1e-15)
 

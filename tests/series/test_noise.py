@@ -39,7 +39,9 @@ def test_the_level_of_red_noise_is_its_spectrum():
         values = make_red(rng, times, -1 / np.log(rho))
         spacing, count = choose_frequencies(size - 1.0, 1.0)
         power = compute_power(prepare_sums(times, spacing, count), values) * 0.5 * size * np.var(values)
-        levels.append(fit_background(power, 1.0, spacing, 15.0).level)
+        background = fit_background(power, 1.0, spacing, 15.0)
+        levels.append(background.level)
+        assert background.correlation == pytest.approx(rho, abs=0.1)
     angles = 2 * np.pi * np.arange(count) * spacing
     truth = (1 - rho**2) / (1 - 2 * rho * np.cos(angles) + rho**2)
     np.testing.assert_allclose(np.mean(levels, axis=0)[40:], truth[40:], rtol=0.35)

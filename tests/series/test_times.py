@@ -21,6 +21,8 @@ def arrange(times, **more):
 def test_an_even_step_is_told_exactly(step):
     sampling, order = arrange(np.arange(100) * step, origin=START)
     assert (sampling.spacing, sampling.gaps, sampling.repeated, sampling.disordered) == ("even", 0, 0, 0)
+    assert sampling.is_dated
+    assert not arrange(np.arange(100) * step)[0].is_dated
     assert sampling.step == pytest.approx(step, rel=1e-9)
     assert sampling.span == order.times[-1] == pytest.approx(99 * step)
 

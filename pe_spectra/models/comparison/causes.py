@@ -24,6 +24,7 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     ----------
     a, b : rotations whose frequencies differ by more than rounding. layer : type of layer.
 
+    >>> import numpy as np
     >>> a, b = Rotation(frequencies=np.array([1.0, 0.1])), Rotation(frequencies=np.array([0.1, 1.0]))
     >>> find_cause(a, b, "all").text
     'the pairs stand in reverse order'

@@ -55,7 +55,7 @@ _PART_DEFAULTED = Kind(
     code="part-defaulted",
     levels=("note",),
     phrase="a part is not in the file",
-    reasoning="A file may leave out a part of its model, for instance what sees images. The class builds that part all "
+    reasoning="The file leaves out a part of its model, for instance what sees images. The class builds that part all "
     "the same, of its defaults, and so it is audited and compared.",
     formula="the key of the part is not set; each class of several parts was asked without each of them, and none is "
     "made without the part",

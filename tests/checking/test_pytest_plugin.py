@@ -77,7 +77,7 @@ def write(tmp_path, text):
     (tmp_path / "tests" / "test_rope.py").write_text(head + text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_two_tests_with_one_file_keep_an_entry_each(run, tmp_path, workers):
     text = """
 @pytest.mark.parametrize("spec", ["dft:d=8", "sinusoidal:d=8", "rope:d=8"])

@@ -63,6 +63,6 @@ def test_of_lists_and_of_configurations_the_cause_and_its_side_are_named(configu
 
 
 @pytest.mark.few(3, keep=["positions in bfloat16", "reverse order"])
-@pytest.mark.parametrize("kind", [*FREQUENCIES, *PHASES])
+@pytest.mark.parametrize("kind", [one for one in (*FREQUENCIES, *PHASES) if one != "degrees"])  # these alias
 def test_of_caches_the_cause_and_its_side_are_named(kind):
     assess(one for one in list_cases() if one.kind == kind and one.form.startswith(("cache", "phases")))

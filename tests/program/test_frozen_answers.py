@@ -85,7 +85,8 @@ ADDED = {
         for name in ("causes", "axes", "coordinates", "indexer_layout", "query_scale", "dual_chunk")
     },
     "allocated": lambda _: None,  # none of them asks for it
-    "parts": lambda _: [],  # none of the models states several; tests/models/test_parts.py has those that do
+    # none of the models states several; what their classes build of defaults is in tests/models/EXPECTED.json
+    "parts": lambda model: [one for one in model["parts"] if one["part"] == "vision_config"],
     "drift": lambda _: None,  # no line drifts in any of them
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),
@@ -379,7 +380,8 @@ def is_same(frozen, found, relative=RELATIVE):
 #: Encodings of the catalogue, and parts of a rotation, that came since then: their rows are left out.
 NEW_ENCODINGS = ("grape", "pope", "detr-sine", "transformer-xl", "deberta", "periods")
 NEW_PARAMETERS = (("tensor2tensor", "layout"),)
-NEW_FINDINGS = ("query-scale", "dual-chunk")  # test_query_scales and test_dual_chunk have where they are made
+#: test_query_scales, test_dual_chunk and test_parts have where they are made.
+NEW_FINDINGS = ("query-scale", "dual-chunk", "part-defaulted")
 SINCE = {"encodings": NEW_ENCODINGS, "comparison": NEW_ENCODINGS, "diff": ("rows",)}
 SINCE["conformance"] = ("torchtune", "x-transformers", "rotary-embedding-torch")
 #: What stacks make of scalings otherwise since they were measured: keras-hub 0.32 rounds the ends of yarn's ramp, and
@@ -401,8 +403,17 @@ def put_readings(frozen, found):
 
 def leave_new(document):
     """Leave out the rows of what came since then, and the length that each has among the parameters; name them."""
+    left = set()
     for place in document.get("models", ()):
-        place["findings"] = [one for one in place["findings"] if one["code"] not in NEW_FINDINGS]
+        # a part that the file leaves out, and what is said of it: it was not read
+        parts = [one["data"]["part"] for one in place["findings"] if one["code"] == "part-defaulted"]
+        left |= {*parts}
+        place["layer_types"] = [one for one in place["layer_types"] if one["name"] not in parts]
+        place["findings"] = [
+            one
+            for one in place["findings"]
+            if one["code"] not in NEW_FINDINGS and not one["message"].startswith(tuple(f"{part}: " for part in parts))
+        ]
     rows = document.get("rows", document.get("differences", []))
     for row in rows if document["kind"] == "encodings" else ():
         row["parameters"] = [one for one in row["parameters"] if (row["name"], one["name"]) not in NEW_PARAMETERS]
@@ -413,7 +424,7 @@ def leave_new(document):
     for place in reversed([place for place, name in enumerate(names) if name in known]):
         for listed in [rows, *([lengths] if isinstance(lengths, list) else [])]:
             del listed[place]
-    return {*names} & {*known}
+    return ({*names} & {*known}) | left
 
 
 def write_table(program, line, new):

@@ -37,7 +37,7 @@ SILENT = {
 #: factor of 0 or below, true, a text, lists of null), others are no length and no number of layers or heads.
 UNUSABLE = {
     "long_factor": 87, "factor": 75, "rope_theta": 62, "original_max_position_embeddings": 42,
-    "partial_rotary_factor": 31, "short_factor": 31, "max_position_embeddings": 27, "num_hidden_layers": 21,
+    "partial_rotary_factor": 31, "short_factor": 31, "max_position_embeddings": 25, "num_hidden_layers": 21,
     "num_key_value_heads": 18, "sliding_window": 6, "hidden_size": 11, "head_dim": 10, "num_attention_heads": 8,
     "a key of a long name": 4, "low_freq_factor": 4, "high_freq_factor": 3, "mscale": 3, "layer_types": 3,
     "qk_rope_head_dim": 2, "rope_type": 2, "rope_parameters": 2, "attention_factor": 1,

@@ -176,7 +176,7 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
             continue
         if one.scheme != "none" and not isinstance(whole.found.get(where.rpartition(".")[2]), Mapping):
             message = f"the file says nothing of {where}, which the class of {model} builds by its defaults"
-            keys.report(_PART_DEFAULTED, message, model=model)
+            keys.report(_PART_DEFAULTED, message, model=model, part=where)
         inner, others = _read_others(keys, kind, one)
         found += [replace(one, part=one.where, findings=tuple(keys.findings))] if one.scheme != "none" else []
         found, unread = found + inner, unread + others

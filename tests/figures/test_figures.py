@@ -72,10 +72,16 @@ def built() -> dict[str, bytes]:
         return build_figures()
 
 
+@pytest.fixture(scope="module")
+def committed() -> dict[str, bytes]:
+    """The figures as they are committed: drawing them anew takes many seconds, and slow tests do."""
+    return {name: (ROOT / "figures" / name).read_bytes() for name in list_figure_files()}
+
+
 @pytest.fixture
-def folder(built: dict[str, bytes], tmp_path: Path, remembered: None) -> Path:
+def folder(committed: dict[str, bytes], tmp_path: Path, remembered: None) -> Path:
     """The figures as files."""
-    for name, contents in built.items():
+    for name, contents in committed.items():
         (tmp_path / name).write_bytes(contents)
     return tmp_path
 
@@ -92,6 +98,7 @@ def edit_cell(path: Path, line: int, column: int, text: str) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_every_figure_has_its_files(built: dict[str, bytes]) -> None:
     assert tuple(recipe.name for recipe in RECIPES) == NAMES
     assert set(built) == set(list_figure_files())
@@ -245,6 +252,7 @@ def test_two_builds_are_the_same_bytes(built: dict[str, bytes]) -> None:
     assert build_figures() == built
 
 
+@pytest.mark.slow
 def test_manifest_says_what_the_figures_depend_on(built: dict[str, bytes], tmp_path: Path) -> None:
     manifest = json.loads(built["manifest.json"])
     assert set(manifest) == {"figures", "versions"}
@@ -254,17 +262,27 @@ def test_manifest_says_what_the_figures_depend_on(built: dict[str, bytes], tmp_p
     assert str(tmp_path.parent).encode() not in built["manifest.json"]
 
 
-def test_fresh_build_passes_its_check(folder: Path) -> None:
+def test_checking_changes_no_file(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert check_figures(folder) == ()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_files_are_compared_with_those_that_are_there(built: dict[str, bytes], folder: Path) -> None:
-    assert compare_figures(built, folder) == dict.fromkeys((*NAMES, *OF_STUDY), True)
+@pytest.mark.slow
+def test_fresh_build_passes_its_check(built: dict[str, bytes], tmp_path: Path) -> None:
+    for name, contents in built.items():
+        (tmp_path / name).write_bytes(contents)
+    assert check_figures(tmp_path) == ()
+
+
+def test_files_are_compared_with_those_that_are_there(committed: dict[str, bytes], folder: Path) -> None:
+    assert compare_figures(committed, folder) == dict.fromkeys((*NAMES, *OF_STUDY), True)
     edit_cell(folder / "fig1_spectrum.csv", 4, 2, "0.5")
     (folder / "fig8_gram.csv").unlink()
-    assert compare_figures(built, folder) == {"fig1_spectrum": False, **dict.fromkeys((*NAMES[1:7], *OF_STUDY), True)}
+    assert compare_figures(committed, folder) == {
+        "fig1_spectrum": False,
+        **dict.fromkeys((*NAMES[1:7], *OF_STUDY), True),
+    }
 
 
 def test_changed_cell_is_named(folder: Path) -> None:
@@ -387,6 +405,7 @@ def test_difference_is_frozen() -> None:
         Mismatch(figure="a", reason="b").figure = "c"
 
 
+@pytest.mark.slow  # the plain run has README's `pe-spectra figures --check`
 def test_committed_figures_agree_and_checking_draws_nothing() -> None:
     script = (
         "import sys; from pathlib import Path; from pe_spectra.figures import check_figures;"

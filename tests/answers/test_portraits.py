@@ -59,6 +59,7 @@ def test_the_first_rows_are_those_of_the_file(cli, learned):
 # ----------------------------------------------------------------------------------- rows used
 
 
+@pytest.mark.slow
 def test_lines_about_other_rows_than_those_used_say_so(planted_table, trained_table):
     answer = answer_portrait(draw_portrait(Learned(values=planted_table)))
     facts = dict(answer.facts)

@@ -96,6 +96,7 @@ def test_spec(pe_spectra_check, spec):
     assert run(*workers).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_only_entry_is_written_anew_under_another_name(run, tmp_path):
     """What it was is then no longer accepted."""
     for spec, code in (("dft:d=8", 0), ("dft:d=16", 0), ("dft:d=8", 1)):
@@ -131,6 +132,7 @@ def test_caught(pe_spectra_check):
     assert run().returncode == 1
 
 
+@pytest.mark.slow
 def test_a_key_that_an_older_version_did_not_know_is_written_by_an_update(run, tmp_path):
     assert run("--pe-spectra-update").returncode == 0
     place = tmp_path / "tests" / "spec.json"

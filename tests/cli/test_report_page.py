@@ -116,6 +116,7 @@ def test_what_a_command_refuses_is_said_in_its_place(cli):
     assert text.count("No answer: ") == 1
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_every_time(cli):
     assert _write(cli, "sinusoidal:d=16") == _write(cli, "sinusoidal:d=16")
 
@@ -249,6 +250,7 @@ def write_named(name):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [write_tensor, write_configuration, write_gguf])
 def test_no_name_becomes_markup(cli, write):
     compare_elements(cli, write, ALL)

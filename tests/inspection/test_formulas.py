@@ -199,6 +199,7 @@ def draw_learned(seed):
     return planted.make_lively(rows, max(width, 16), seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(16), pytest.param(range(16, 200), marks=SLOW)])
 def test_no_table_without_a_formula_is_called_one(seeds):
     assert [seed for seed in seeds if find_formula(draw_learned(seed)) is not None] == []

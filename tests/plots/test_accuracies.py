@@ -43,6 +43,7 @@ def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
         assert low < 0.5 < 1.0 < high
 
 
+@pytest.mark.slow
 def test_no_dot_is_left_out_of_many() -> None:
     runs = [make_run("lag", "dft", "own", seed, 0.5 + 0.5 * (seed % 97) / 97) for seed in range(MOST_POINTS + 1)]
     figure = compose_learning(compare_runs(runs, scale=6, with_numbers=False))

@@ -184,6 +184,7 @@ def test_a_table_is_rounded_from_the_position_on_that_it_is_asked_for(start):
     assert row.first_collision == tuple(s + start for s in expected.first_collision)
 
 
+@pytest.mark.slow
 def test_staircases_count_what_is_distinct_so_far():
     report = measure_precision(Sinusoidal(d=6), length=200, dtypes=["bfloat16"], recipes=list(RECIPES))
     for recipe in RECIPES.values():

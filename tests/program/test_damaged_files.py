@@ -50,6 +50,7 @@ def check_census(census, files):
     assert census.seconds <= damage_judge.MOST_SECONDS
 
 
+@pytest.mark.slow
 def test_500_damaged_files_are_answered_or_refused():
     found = judge_in_process("all", 0, 100)
     assert [census.kind for census in found] == list(KINDS)

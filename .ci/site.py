@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 # the root is on the path from here on
 from tests.pages.readme import run_on_terminal  # noqa: E402
-from tests.program.command_line_files import MODELS, TABLES  # noqa: E402
+from tests.program.command_line_files import MODELS, READINGS, TABLES  # noqa: E402
 
 PAGES = ROOT / "build" / "pages"
 #: What is published as it is; the links of pages lead to these alone.
@@ -55,7 +55,8 @@ def write_gallery() -> Iterator[str]:
     folder = ROOT / "build" / "gallery"
     shutil.rmtree(folder, ignore_errors=True)
     study = ROOT / "pe_spectra" / "study" / "results.csv"
-    for name, content in {**TABLES, **MODELS, "results.csv": study.read_bytes()}.items():
+    others = {"readings.csv": READINGS, "results.csv": study.read_bytes()}
+    for name, content in {**TABLES, **MODELS, **others}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     for name, declared in COMMANDS.items():

@@ -11,6 +11,7 @@ from tests.cli.ports import SCALED
 from tests.making import make_ladder
 from tests.places import MODELS
 from tests.planted import make_grid, make_noise, make_trained, plant_cls, plant_copies, plant_padding, plant_tail
+from tests.program.command_line_files import READINGS
 
 
 @pytest.fixture
@@ -57,9 +58,7 @@ def example_files(tmp_path):
     for place in ("config.json", "hf/config.json"):
         shutil.copy(MODELS / THREE_ONE, tmp_path / place)
     np.save(tmp_path / "port/inv_freq.npy", make_ladder(1e4))
-    days = np.datetime64("2024-01-01") + np.arange(60)
-    rows = [f"{day},{load:.4f}" for day, load in zip(days, np.sin(np.arange(60)), strict=True)]
-    (tmp_path / "readings.csv").write_text("\n".join(["date,load", *rows]))
+    (tmp_path / "readings.csv").write_bytes(READINGS)
 
 
 @pytest.fixture

@@ -80,6 +80,11 @@ _CONFIG = json.dumps(_LLAMA).encode()
 _FREQUENCIES = 10000.0 ** (-np.arange(8) / 8)
 _ANGLES = np.outer(np.arange(64), _FREQUENCIES)
 
+#: Of a series: a load on each of ninety days.
+READINGS = "\n".join(
+    ["date,load"]
+    + [f"{np.datetime64('2024-01-01') + day},{load:.4f}" for day, load in enumerate(np.sin(np.arange(90)))]
+).encode()
 TABLES = {
     "table.npy": _GOOD_NPY,
     "half.npy": _npy(_TABLE.astype(">f2")),

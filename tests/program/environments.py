@@ -20,6 +20,8 @@ from running import Process
 from warm import WarmProgram
 from workspace import Workspace
 
+from tests.program.command_line_files import READINGS
+
 SERVER = Path(__file__).with_name("environment_program.py")
 #: -P: the working directory is no place to import from, as with the installed script.
 PROGRAM = (sys.executable, "-P", "-m", "pe_spectra")
@@ -99,9 +101,7 @@ def write_inputs(folder):
     from safetensors.numpy import save_file
 
     generator = np.random.Generator(np.random.PCG64(5))
-    days = np.datetime64("2024-01-01") + np.arange(90)
-    rows = [f"{day},{np.sin(place):.4f}" for place, day in enumerate(days)]
-    (folder / "readings.csv").write_text("\n".join(["date,load", *rows]))
+    (folder / "readings.csv").write_bytes(READINGS)
     np.save(folder / "table.npy", generator.standard_normal((24, 8)).cumsum(axis=0))
     large = np.cos(np.outer(np.arange(2000), np.linspace(0.001, 3, 256))) / 8
     np.save(folder / "large.npy", (large + 0.02 * generator.standard_normal((2000, 256))).astype(np.float32))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pe_spectra.encodings.rope_ladders import blend_by_turns
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import PeSpectraError
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import EXACT
-from pe_spectra.models.rotation import TURN, Rotation
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.records import dataclass
 
@@ -119,14 +121,10 @@ class Start:
         """Scale any frequencies as llama3 scales; None for other scalings."""
         if self.values.get("scaling") != "llama3":
             return None
-        factor, original = self.find("factor"), self.find("original")
-        low, high = self.find("low_freq_factor"), self.find("high_freq_factor")
-        if None in (factor, original, low, high) or high == low:
+        values = [self.find(name) for name in ("factor", "original", "low_freq_factor", "high_freq_factor")]
+        if None in values:
             return None
-        turns = original * frequencies / TURN
-        smooth = np.clip((turns - low) / (high - low), 0.0, 1.0)
-        found: F64 = frequencies * (smooth + (1 - smooth) / factor)
-        return found
+        return np.array(blend_by_turns([*map(Decimal, frequencies.tolist())], *values), dtype=np.float64)
 
     def spread(self, width: float, first: int = 0) -> F64 | None:
         """A ladder whose exponents are 2 (i + first)/width, scaled as this side is."""

@@ -42,7 +42,10 @@ def draw_curve(drawing: Drawing, width: int) -> list[str]:
              0
     """
     columns = max(_NARROWEST, min(width, _WIDEST) - _MARGIN - 1)
-    ranges = _measure_columns(drawing, columns)
+    edges = [i * len(drawing.values) // columns for i in range(columns + 1)]
+    held = [drawing.values[a : max(b, a + 1)] for a, b in itertools.pairwise(edges)]
+    # the lowest and the highest value in each column; the same twice where the smallest alone counts
+    ranges = [(min(values), min(values) if drawing.smallest else max(values)) for values in held]
     top, bottom = max(0.0, *(high for _, high in ranges)), min(0.0, *(low for low, _ in ranges))
     line = max(top, -bottom) / _HEIGHT or 1.0
     # the lines in which something of a side is seen
@@ -55,31 +58,19 @@ def draw_curve(drawing: Drawing, width: int) -> list[str]:
         if value:
             starts[edge] = f"{value:8.3g} ┤"
     lines = [f"{start}{row}".rstrip() for start, row in zip(starts, rows, strict=True)]
-    axis, labels = _write_axis(drawing.ticks, columns)
-    lines.insert(above, f"{0:8.3g} ┼{axis}")
-    return [*fold(escape(drawing.title) + _LEGEND * any(_SOME in row for row in rows), width), *lines, labels]
-
-
-def _measure_columns(drawing: Drawing, columns: int) -> list[tuple[float, float]]:
-    """Find the lowest and the highest value in each column; the same twice where the smallest alone counts."""
-    edges = [i * len(drawing.values) // columns for i in range(columns + 1)]
-    held = (drawing.values[a : max(b, a + 1)] for a, b in itertools.pairwise(edges))
-    return [(min(values), min(values) if drawing.smallest else max(values)) for values in held]
+    axis, labels = ["─"] * columns, [" "] * (columns + _MARGIN)
+    for place, text in drawing.ticks:  # labels that have room
+        at = round(place * (columns - 1))
+        axis[at] = "┬"
+        start = min(_MARGIN + at, columns + _MARGIN - len(text))
+        if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
+            labels[start : start + len(text)] = text
+    lines.insert(above, f"{0:8.3g} ┼{''.join(axis)}")
+    title = escape(drawing.title) + _LEGEND * any(_SOME in row for row in rows)
+    return [*fold(title, width), *lines, "".join(labels).rstrip()]
 
 
 def _fill(ranges: list[tuple[float, float]], line: float, row: int, blocks: str) -> str:
     """Write the cells of a line, `row` lines from zero, of ranges that are measured away from zero."""
     levels = ([max(0, min(8, round(reach / line * 8) - row * 8)) for reach in both] for both in ranges)
     return "".join(_SOME if most - least >= 4 else blocks[most] for least, most in levels)
-
-
-def _write_axis(ticks: tuple[tuple[float, str], ...], columns: int) -> tuple[str, str]:
-    """Write the line of zero with its ticks, and the labels of those that have room."""
-    axis, labels = ["─"] * columns, [" "] * (columns + _MARGIN)
-    for place, text in ticks:
-        at = round(place * (columns - 1))
-        axis[at] = "┬"
-        start = min(_MARGIN + at, columns + _MARGIN - len(text))
-        if all(cell == " " for cell in labels[max(0, start - 1) : start + len(text)]):
-            labels[start : start + len(text)] = text
-    return "".join(axis), "".join(labels).rstrip()

@@ -246,6 +246,7 @@ def test_layer_types_share_the_lines_that_say_the_same(cli):
     assert "length-defaulted: no key gives the length" in full
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", sorted(path.name for path in MODELS.glob("*.json") if path.name != "EXPECTED.json"))
 def test_a_model_fits_a_screen_and_a_line_for_each_layer_type(cli, monkeypatch, name):
     monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
@@ -293,6 +294,7 @@ def test_csv_names_findings(cli):
     assert int(row["unseen"]) == 18
 
 
+@pytest.mark.slow
 def test_every_model_in_every_format(cli):
     everything = " ".join(str(path) for path in sorted(MODELS.glob("*.json")) if path.name != "EXPECTED.json")
     rows = read_csv(cli(f"audit {everything} --format csv"))

@@ -508,6 +508,7 @@ def test_what_has_no_distance_has_no_relative_one(rows, separation, norm):
     assert one.values["norm_rms"] == norm
 
 
+@pytest.mark.slow
 def test_the_whole_catalogue_is_a_line_for_each_and_the_verdict(cli, monkeypatch):
     monkeypatch.setattr("pe_spectra.cli.terminal.is_terminal", lambda _: True)
     ran = cli("compare --all --length 16", COLUMNS="80", LINES="24")

@@ -41,7 +41,7 @@ def test_document(cli, answer, validate, line):
     assert cli(f"{draw_nothing(line)} --json").out == done.out
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("line", FILE_LINES)
 def test_document_about_a_file(cli, validate, tables, line):
     done = cli(f"{draw_nothing(line)} --json")
@@ -49,7 +49,7 @@ def test_document_about_a_file(cli, validate, tables, line):
     validate(read_strictly(done.out))
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("line", "code"), MODEL_LINES.items())
 @pytest.mark.usefixtures("models")
 def test_document_about_models(cli, validate, line, code):

@@ -152,6 +152,7 @@ def test_errors(refuse, line, parts):
         assert part in error
 
 
+@pytest.mark.slow
 def test_notes_say_what_is_left_out(cli):
     notes = cli(LLAMA3).err
     assert "longrope is left out" in notes

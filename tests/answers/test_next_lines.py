@@ -193,7 +193,7 @@ def test_every_value_comes_back_from_the_shell():
 # ----------------------------------------------------------------------------------- lines of help
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["planted.npy", "learned.npy --length 128", "'planted.npy?rows=:390'"])
 def test_what_to_try_next_runs_as_printed(cli, learned, terminal, line):
     done = cli(f"inspect {line} --color never")

@@ -27,6 +27,7 @@ def draw(seed):
     return columns
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_said_of_a_series_is_what_was_found(seed):
     report = describe(draw(seed))

@@ -268,6 +268,7 @@ def test_what_is_accepted_is_known_and_has_a_reason(accept, tmp_path):
         pe_spectra.check("dft:d=8", place, accept=accept)
 
 
+@pytest.mark.slow
 def test_processes_that_freeze_into_one_file_lose_no_entry(tmp_path):
     program = "import sys, pe_spectra; [pe_spectra.freeze(f'dft:d={d}', 'ref.json') for d in map(int, sys.argv[1:])]"
     lists = [[str(d) for d in range(8 + k, 48, 4)] for k in range(4)]

@@ -77,6 +77,7 @@ def write(tmp_path, text):
     (tmp_path / "tests" / "test_rope.py").write_text(head + text, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_two_tests_with_one_file_keep_an_entry_each(run, tmp_path, workers):
     text = """
@@ -146,6 +147,7 @@ def test_a_key_that_an_older_version_did_not_know_is_written_by_an_update(run, t
     assert (document["version"], "aliasing" in json.dumps(document["entries"])) == (__version__, False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("marker", "said"),
     [
@@ -170,6 +172,7 @@ def test_a_tolerance_of_the_settings_that_is_no_number(run, tmp_path):
     assert "ERROR: pe_spectra_tolerance is no number (wide); one from 0 to 0.99 is accepted" in done.stderr
 
 
+@pytest.mark.slow
 def test_folder_and_tolerance_of_the_settings(run, tmp_path):
     settings = "[pytest]\npe_spectra_folder = frozen\npe_spectra_tolerance = 1e-3\n"
     (tmp_path / "pytest.ini").write_text(settings, encoding="utf-8")

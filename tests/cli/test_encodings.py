@@ -113,7 +113,7 @@ def test_export_of_each_thing(cli):
     assert [row["lag"] for row in (first, *others)] == [str(lag) for lag in range(-3, 4)]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("method", "corners", "name"),
     [

@@ -41,6 +41,7 @@ def test_the_report_is_that_of_the_lines(cli, results):
     assert found["verdict"]["text"].startswith("6 seeds are too few")
 
 
+@pytest.mark.slow
 def test_rows_are_arms_or_numbers_and_each_has_its_figure(cli, results, tmp_path):
     arms = list(csv.DictReader(io.StringIO(cli("experiment report results.csv --format csv --figure a.png").out)))
     numbers = list(csv.DictReader(io.StringIO(cli("experiment report results.csv --by-number --format csv").out)))

@@ -28,6 +28,7 @@ def export(cli, text, what, form="npy", more=""):
     return f"port.{form}"
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("what", SILENT)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)

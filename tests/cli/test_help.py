@@ -23,6 +23,7 @@ def list_help_lines(cli, command, columns):
     return text.splitlines(), [line.strip() for line in examples.splitlines() if line.strip()]
 
 
+@pytest.mark.few(40)
 @pytest.mark.parametrize("columns", [40, 59, 60, 80, 200])
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_fits_the_terminal(cli, command, columns):
@@ -53,7 +54,7 @@ def test_the_program_alone_shows_its_help(cli):
         assert re.search(rf"^  {command} ", done.out, re.MULTILINE)
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "command", [pytest.param(c, marks=pytest.mark.slow if c in ("", "figures") else []) for c in ("", *COMMANDS)]
 )

@@ -14,6 +14,7 @@ from tests.planted import make_trained
 # ----------------------------------------------------------------------------------- inspect
 
 
+@pytest.mark.slow
 def test_inspect_in_every_format(cli, tables):
     document = read_json(cli("inspect cls.npy --json"))
     codes = [finding["code"] for finding in document["findings"]]
@@ -29,7 +30,7 @@ def test_inspect_in_every_format(cli, tables):
     assert "rows used: 1 to 127" in text
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "code", "rows"),
     [
@@ -53,7 +54,7 @@ def test_nothing_is_found_where_nothing_is_planted(cli, tables):
     assert (document["findings"], document["verdict"]["code"]) == ([], "clean")
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("level", "name", "code"),
     [("note", "table", 0), ("warning", "cls", 1), ("note", "cls", 1), ("error", "cls", 0)],
@@ -119,6 +120,7 @@ def test_resize_of_a_grid(cli, tables):
 # ----------------------------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [slice(None, None, 3), pytest.param(slice(None), marks=pytest.mark.slow)], ids=str)
 def test_the_same_table_from_every_form(cli, tmp_path, chosen):
     table = make_trained(64, 8).astype(np.float32)

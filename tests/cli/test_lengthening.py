@@ -161,6 +161,7 @@ def test_nothing_is_written_where_the_answer_cannot_be(small, refuse):
     assert not (small / "new.json").exists()
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_of_a_file(cli, small):
     done = cli("context config.json --target 128 --figure a.svg --write new.json")
     assert done.code == 0

@@ -119,7 +119,7 @@ def test_every_form_has_its_writer():
     assert set(ANSWERING) == {name for name in NAMES if "format" in COMMANDS[name].data}
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("command", ANSWERING)
 @pytest.mark.usefixtures("quick_claims", "example_files")
 def test_examples_in_every_form(cli, tmp_path, command):

@@ -32,6 +32,7 @@ def test_no_figure(cli, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_only_the_figures_of_the_paper_are_drawn_unasked(cli, tmp_path):
     for command in set(PAPER) - set(DRAWING):
         assert json.loads(cli(f"{command} --d 4 --json").out)["figure"] is None

@@ -43,6 +43,7 @@ def list_commands(page):
     return "".join(page.collect("code")).partition("@misc")[0].split("pe-spectra ")[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "commands"),
     [
@@ -66,6 +67,7 @@ def test_what_is_named_decides_what_is_answered(cli, what, commands):
     assert list_commands(page)[len(wanted)] == f"report {what} {OUTPUT}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["config.json", "dft:d=8", "config.json other.json"])
 def test_answers_are_those_of_their_commands(cli, what):
     page = make(cli, what)
@@ -109,6 +111,7 @@ def _write(cli, line):
     return Path("page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_a_command_refuses_is_said_in_its_place(cli):
     text = html.unescape(_write(cli, "alibi"))
     reason = cli("count-low-bin -e alibi").err.removeprefix("error: ").strip()
@@ -128,6 +131,7 @@ def test_a_page_says_how_it_is_made_again_and_cited(cli):
         assert re.search(rf"{name} [0-9]+\.[0-9]+", text), name
 
 
+@pytest.mark.slow
 def test_results_of_an_experiment(cli, refuse, here):
     with open_runs(here / "results.csv", QUICK) as ledger:
         for one in make_runs(seeds=6):
@@ -157,6 +161,7 @@ def test_the_paper(cli):
     assert Path("page.html").stat().st_size < 2_000_000
 
 
+@pytest.mark.slow
 def test_notes_go_to_stderr_only_unless_quiet(cli):
     assert cli(f"report dft:d=8 {OUTPUT}").err == "wrote page.html (5 answers)\n"
     assert cli(f"report dft:d=8 {OUTPUT} --quiet").err == ""
@@ -269,6 +274,7 @@ def test_no_hostile_name_becomes_markup(cli, what):
 # ----------------------------------------------------------------------------------- size and time
 
 
+@pytest.mark.slow
 def test_a_page_about_many_models_costs_little_beside_their_audit(cli):
     for number in range(60):
         folder = Path(f"many/model-{number}")

@@ -51,6 +51,7 @@ def test_lines_are_read_by_two_roads(study):
         assert found[Group(one.task, one.length, one.arm, one.norm)][one.seed] == one.accuracy
 
 
+@pytest.mark.slow
 def test_the_report_without_a_file_is_that_of_the_study(study, cli, schema):
     done = cli("experiment report --json")
     assert (done.code, done.err) == (0, "")

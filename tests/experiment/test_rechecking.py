@@ -60,6 +60,7 @@ def test_a_line_that_contradicts_itself_or_its_arm_is_found(made, name, value):
     assert found[0].there != found[0].again
 
 
+@pytest.mark.slow
 def test_a_report_comes_out_by_its_definitions(made):
     report = compare_runs(made.results, scale=6)
     number, found = rechecking.check_report(made, report)
@@ -70,6 +71,7 @@ def test_a_report_comes_out_by_its_definitions(made):
     assert rechecking.check_report(replace(made, results=results), again)[1] == []
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name",
     ["runs", "accuracy", "deviation", "lowest", "highest", "pairs", "difference", "low", "high", "p", "p_corrected"],
@@ -126,6 +128,7 @@ def test_networks_are_equal_at_one_place_and_near_at_another(made, monkeypatch):
 # ----------------------------------------------------------------------------------- the command
 
 
+@pytest.mark.slow
 def test_the_command_says_what_agrees(cli, monkeypatch, tmp_path, schema):
     monkeypatch.chdir(tmp_path)
     write_study(tmp_path / "results.csv", list_study(ARMS, tasks=("lag",), seeds=3))

@@ -140,7 +140,7 @@ def test_tables_of_several_blocks(rows):
     assert find_closest_pair(table) == closest_module.ClosestPair(distance=0.0, pair=(3, rows - 1))
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [closest_module._BUDGET, 1])
 def test_very_many_ties(monkeypatch, budget):
     monkeypatch.setattr(closest_module, "_BUDGET", budget)

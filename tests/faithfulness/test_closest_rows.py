@@ -87,7 +87,7 @@ def test_a_pair_that_differs_in_the_last_bit_among_many(rows):
     assert measure_faithfulness(Learned(values=table)).injective is True
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_left_out_where_all_tie_is_inside_the_bound(monkeypatch, seed):
     monkeypatch.setattr(closest_module, "_BUDGET", 1)

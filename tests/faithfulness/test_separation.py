@@ -175,7 +175,7 @@ def test_lags_that_are_given_up_are_none_that_could_win(monkeypatch):
         assert_allclose(found.distance, exact.min(), rtol=1e-15)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -254,7 +254,7 @@ def test_longer_lengths_are_told_in_words():
     assert biases["rank"].startswith("8 of 8")
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "length", "pair"),
     [

@@ -262,6 +262,7 @@ def test_manifest_says_what_the_figures_depend_on(built: dict[str, bytes], tmp_p
     assert str(tmp_path.parent).encode() not in built["manifest.json"]
 
 
+@pytest.mark.slow
 def test_checking_changes_no_file(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert check_figures(folder) == ()
@@ -293,6 +294,7 @@ def test_changed_cell_is_named(folder: Path) -> None:
     assert (difference.got, difference.reason) == ("0.5", "differs")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", ["abc", "nan", "inf", "1_0", "0x1p3", " 0.1", "1e999", "'", "=1+1"])
 def test_word_in_a_cell_is_named(folder: Path, text: str) -> None:
     edit_cell(folder / "fig2_reconstruction.csv", 7, 3, text)
@@ -346,7 +348,7 @@ def drop_last_line(data: bytes) -> bytes:
     return data[: data.rstrip(b"\n").rindex(b"\n") + 1]
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("damage", "words"),
     [

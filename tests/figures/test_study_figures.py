@@ -35,6 +35,7 @@ def read(files, name):
     return list(csv.DictReader(io.StringIO(files[f"{name}.csv"].decode())))
 
 
+@pytest.mark.slow
 def test_both_have_their_files(made):
     _, _, files = made
     assert set(files) == set(list_figure_files())

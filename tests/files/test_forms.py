@@ -73,7 +73,7 @@ def build_table():
     return quantise(planted.plant_copies(planted.plant_cls(table, seed=1), 20, 41))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("command", ["inspect {} --json", "faithfulness -e {} --json --no-figure"])
 def test_the_same_answer_from_every_form(cli, tmp_path, form, command):

@@ -29,6 +29,7 @@ def cut(text, region):
     return text.split("\n")[region.line - 1][region.column - 1 : region.end - 1]
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, VALUES), st.sampled_from([None, 0, 2]), st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_every_key_is_found_where_it_is(document, indent, is_ascii, end):
     text = json.dumps(document, indent=indent, ensure_ascii=is_ascii).replace("\n", end)

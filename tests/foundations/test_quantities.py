@@ -137,7 +137,7 @@ def test_docstrings_list_the_attributes_with_their_units():
     assert Peak.__doc__.index("Attributes") < Peak.__doc__.index("value : How high it is.")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "make",
     [

@@ -18,6 +18,7 @@ from tests.models.configurations import LLAMA3, change, read
 from tests.refusing import catch
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_every_configuration_is_as_it_was_frozen(name):
     frozen = take(load(name))
@@ -27,6 +28,7 @@ def test_every_configuration_is_as_it_was_frozen(name):
     assert (found.changes, found.new, found.gone, found.unknown) == ((), (), (), ())
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_the_order_of_keys_does_not_matter(name):
     config = load(name)

@@ -53,7 +53,7 @@ def test_a_strong_column_among_weak_ones_counts_as_one():
     assert np.median(counts) < 2.2  # (tr C)^2 / tr C^2 is 5.8
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rank", "memory", "strength"), [(64, 0.0, 4), (64, 0.9, 6), (1, 0.0, 120), (1, 0.9, 160), (2, 0.9, 80)]
 )

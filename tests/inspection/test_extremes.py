@@ -62,7 +62,7 @@ def test_fading_curves_have_no_outliers():
     assert len(find_outliers(table, np.linalg.norm(table, axis=1))[0]) == 0
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-30, 1e-3, 1.0, 1e30])
 def test_findings_do_not_depend_on_the_unit(scale):
     table = planted.plant_cls(planted.plant_seam_noise(planted.make_trained(512, 64)))
@@ -109,7 +109,7 @@ def test_what_cannot_be_inspected_is_refused(table, options):
         inspect_table(table, **options)
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-1000, -565, -532, 400, 980])
 def test_a_power_of_two_is_in_the_lengths_alone(exponent):
     table = planted.plant_tail(planted.plant_cls(planted.make_periodic(256, 32)), 240)
@@ -129,7 +129,7 @@ def test_a_power_of_two_is_in_the_lengths_alone(exponent):
         assert scaled.metrics[name] == (np.ldexp(value, exponent) if has_unit else value), name
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-160, 1e300])
 def test_tiny_and_huge_codes_are_not_zero(scale):
     plain, scaled = (inspect_table(factor * planted.make_sinusoid(256, 32)) for factor in (1.0, scale))
@@ -141,7 +141,7 @@ def test_tiny_and_huge_codes_are_not_zero(scale):
     assert_allclose(scaled.metrics["norm_median"], 4 * scale)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-250, 1.0, 1e300])
 def test_a_row_of_tiny_numbers_beside_usual_ones_is_not_zero(scale):
     table = planted.make_trained(64, 16)
@@ -155,7 +155,7 @@ def test_a_row_of_tiny_numbers_beside_usual_ones_is_not_zero(scale):
     assert "duplicate-rows" not in found
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", ["cls", "seam", "tail", "stray", "noise", "grid", "resized", "outlier", "padding"])
 def test_of_formulas_only_facts_about_codes_are_stated(plant):
     table = {
@@ -181,6 +181,7 @@ def test_of_formulas_only_facts_about_codes_are_stated(plant):
     assert found.rows_used == (0, len(table))
 
 
+@pytest.mark.slow
 def test_formulas_keep_their_periods_and_their_repetition():
     result = inspect_table(planted.make_dft(300, 128), is_trained=False)
     assert [finding.code for finding in result.findings] == ["constant-columns", "repeating-rows"]
@@ -191,6 +192,7 @@ def test_formulas_keep_their_periods_and_their_repetition():
     assert inspect_codes(zero_first, is_trained=False, grid=(7, 7), prefix=1) == []
 
 
+@pytest.mark.slow
 def test_results_are_read_only_and_can_be_written_as_json():
     table = planted.plant_tail(planted.plant_cls(planted.plant_seam_noise(planted.make_trained(512, 64))), 480)
     result = inspect_table(table)

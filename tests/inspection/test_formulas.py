@@ -61,7 +61,7 @@ def test_every_fixed_encoding_is_among_those_that_are_tried():
 SLOW = pytest.mark.slow
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "dtype", ["float32", *(pytest.param(one, marks=SLOW) for one in ("float64", "float16", "bfloat16"))]
 )
@@ -74,7 +74,7 @@ def test_a_formula_is_named_so_that_it_can_be_typed(spec, dtype):
     np.testing.assert_array_equal(make(found.spec, dtype), table)
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("first", [0, 1, 2, 40])
 @pytest.mark.parametrize("spec", ["sinusoidal:d=32", "tensor2tensor:d=32", "mtan:d=32", "dft:d=32"])
 @pytest.mark.parametrize("reverse", [False, True])
@@ -89,7 +89,7 @@ def test_the_first_position_and_the_direction_are_told(spec, first, reverse):
         assert (found.exact, offset + found.first_position, found.reverse) == (True, first, reverse)
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "dtype", "reverse"),
     [
@@ -116,7 +116,7 @@ def test_a_ladder_without_an_offset_is_read_from_a_later_row(spec):
     assert (found.first_position, found.reverse, found.order) == (40, False, "")
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [3, 8, 1000])
 def test_a_first_position_is_told_in_noise(first):
     spec = f"sinusoidal:d=32,rho=500,offset={first}"
@@ -149,7 +149,7 @@ def test_the_position_that_is_searched_is_that_of_all(most):
         assert search_phases(frequencies, turned, most)[0][0] == int(np.argmax(scores.real))
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("place", range(7))
 @pytest.mark.parametrize("spec", ["sinusoidal:d=24", "tensor2tensor:d=24", "pixel-bands:d=24,length=80"])
 def test_columns_in_every_order_are_the_formula(spec, place):
@@ -238,6 +238,7 @@ def test_a_row_of_padding_is_passed_over():
     assert (found.spec, found.exact, found.rows_left_out) == ("tensor2tensor:d=32", True, 1)
 
 
+@pytest.mark.slow
 def test_a_row_in_front_that_is_special_stays_so():
     table = make("sinusoidal:d=32")
     table[0] = 2 * np.random.default_rng(0).standard_normal(32)
@@ -246,7 +247,7 @@ def test_a_row_in_front_that_is_special_stays_so():
     assert [one.code for one in found.findings] == ["special-first-row"]
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(14, 14), (12, 27), (4, 36)])
 def test_nothing_is_told_of_the_rows_that_a_formula_gives(shape):
     """A grid behind a row of zeros, read as a line: no old size, no regular jumps."""
@@ -255,6 +256,7 @@ def test_nothing_is_told_of_the_rows_that_a_formula_gives(shape):
     assert [one.code for one in found.findings] == ["special-first-row"]
 
 
+@pytest.mark.slow
 def test_no_training_is_told_of_a_formula():
     assert inspect_table(make("sinusoidal:d=32,rho=50", rows=200)).findings == ()
 
@@ -263,7 +265,7 @@ def test_a_formula_that_was_asked_for_is_not_looked_for():
     assert draw_portrait(Sinusoidal(d=8)).formula is None
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_sentence_says_what_was_measured(seed):
     generator = np.random.default_rng(seed)
@@ -325,6 +327,7 @@ def test_digits_that_are_true_are_kept():
         assert (found.encoding.rho, found.exact) == (rho, True)
 
 
+@pytest.mark.slow
 def test_the_type_is_told_where_the_numbers_tell_it():
     for table, said in ((np.eye(64), ""), (0.5 * np.eye(64), "bfloat16"), (Sinusoidal(d=8).table(64), "float64")):
         found = inspect_table(table).formula
@@ -433,6 +436,7 @@ def test_others_that_are_the_same_are_named():
     assert find_formula(Sinusoidal(d=64).table(65)).alternatives == ()
 
 
+@pytest.mark.slow
 def test_a_parameter_that_changes_nothing_is_not_told():
     found = find_formula(Sinusoidal(d=2, rho=300.0).table(64))
     assert (found.exact, found.parameters_not_told) == (True, ("rho",))

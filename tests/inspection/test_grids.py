@@ -27,7 +27,7 @@ def test_a_grid_with_cls():
     assert all(one.along is not None for one in result.dominant_periods)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("height", "width"), [(14, 14), (8, 16), (10, 24)])
 def test_a_grid_read_as_a_line_is_said_to_be_one(height, width):
     finding, _ = find_only(planted.make_grid(height, width, 768), "regular-jumps")
@@ -40,6 +40,7 @@ def test_a_small_rectangular_grid():
     assert inspect_codes(planted.make_grid(2, 8, 64), grid=(2, 8)) == []
 
 
+@pytest.mark.slow
 def test_sincos2d_is_a_grid_without_findings():
     for side in (14, 24):
         assert inspect_codes(planted.make_sincos2d(side, side, 384), grid=(side, side)) == []

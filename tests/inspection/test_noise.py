@@ -35,6 +35,7 @@ def list_false(sizes, seeds):
     return false, tables
 
 
+@pytest.mark.slow
 def test_noise_of_any_rank_and_colour_has_no_period():
     false, tables = list_false([(64, 8)], range(1))
     assert len(false) <= 0.02 * tables, false

@@ -31,26 +31,26 @@ def test_nothing_is_found_where_nothing_was_planted(name, size, seed):
     assert look_at_rows(CONTROLS[name](*size, seed))[0] == ()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [*EACH_SIZE, (2050, 64)], ids=str)
 @pytest.mark.parametrize("rho", [100.0, 10000.0, 500000.0])
 def test_nothing_is_found_in_a_sinusoid(size, rho):
     assert inspect_codes(planted.make_sinusoid(*size, rho)) == []
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0.01, 0.25, 3.0])
 def test_nothing_is_found_in_a_slow_or_fast_sinusoid(step):
     assert inspect_codes(planted.make_sinusoid(512, 128, step=step)) == []
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", planted.SIZES, ids=str)
 def test_nothing_is_found_in_a_ramp(size):
     assert inspect_codes(planted.make_ramp(*size)) == []
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [16, 64, 256, 768])
 def test_nothing_is_found_in_one_hot(size):
     assert inspect_codes(np.eye(size)) == []
@@ -62,6 +62,7 @@ def test_dft_has_its_constant_column_and_nothing_else():
     assert result.dominant_periods == ()
 
 
+@pytest.mark.slow
 def test_dft_beyond_its_period_repeats():
     result = inspect_table(planted.make_dft(300, 128))
     assert [finding.code for finding in result.findings] == ["constant-columns", "repeating-rows"]
@@ -70,6 +71,7 @@ def test_dft_beyond_its_period_repeats():
     assert result.findings[1].rows == ((0, 299),)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", planted.SIZES, ids=str)
 @pytest.mark.parametrize("seed", EACH_SEED)
 def test_noise_is_called_noise_and_nothing_else(size, seed):
@@ -79,6 +81,7 @@ def test_noise_is_called_noise_and_nothing_else(size, seed):
     assert find_periods(planted.make_noise(*size, seed)).dominant == ()
 
 
+@pytest.mark.slow
 def test_noise_of_another_shape_is_noise_too():
     generator = planted.make_generator(1)
     assert inspect_codes(generator.random((256, 128)) - 0.5) == ["no-structure"]
@@ -103,6 +106,7 @@ def test_noise_of_few_columns_has_no_special_rows(rank):
 SEEDS = [range(4), pytest.param(range(4, 20), marks=pytest.mark.slow)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(
     "make",

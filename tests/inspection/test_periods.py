@@ -21,7 +21,7 @@ from tests.inspection.tables import EACH_SEED
 # ----------------------------------------------------------------------------------- periods
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.04, 0.5])
 @pytest.mark.parametrize("seed", EACH_SEED)
 def test_planted_periods_are_found_with_their_shares(noise, seed):
@@ -37,7 +37,7 @@ def test_planted_periods_are_found_with_their_shares(noise, seed):
 CONSTANT = {250.0: 0.25, 90.0: 0.15, 34.0: 0.1, 18.4: 0.08, 11.0: 0.05}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", [0.05, 0.2, 1.0])
 @pytest.mark.parametrize("ends", [(5.6, 6.5), (6.5, 5.6), (2.5, 2.2)], ids=str)
 @pytest.mark.parametrize("seed", EACH_SEED)
@@ -71,7 +71,7 @@ def test_lines_that_touch_in_a_window_do_not_hide_one_that_drifts(seed):
     assert len(dominant) == 3
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [planted.make_periodic, planted.make_noise, planted.make_walk, planted.make_lively])
 def test_what_is_constant_or_has_no_line_does_not_drift(make):
     for seed in range(6):
@@ -198,12 +198,13 @@ def test_a_ladder_that_ends_at_one_over_rho_is_tensor2tensor():
 TWENTY = range(20)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [0.9, 0.99, 1.0])
 def test_processes_have_no_period(memory):
     assert [find_periods(planted.make_walk(300, 64, seed, memory)).dominant for seed in TWENTY] == [()] * 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 20), marks=pytest.mark.slow)], ids=str)
 def test_shares_sum_to_no_more_than_one(seeds):
     for seed in seeds:
@@ -216,6 +217,7 @@ def test_a_period_in_a_walk_is_found():
     assert_allclose(only.period, 11, rtol=0.01)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("rows", [64, 97, 256])
 @pytest.mark.parametrize("period", [2.0, 2.005, 2.02, 2.1, 2.3, 3.0, 0.34, 0.5, 0.67])
 def test_periods_near_both_ends_are_right(rows, period):
@@ -376,7 +378,7 @@ def test_zero_table_has_no_ladder():
     assert metrics["nearest_sinusoid_rho"] is metrics["nearest_sinusoid_share"] is None
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "scale"), [(1e12 / 3, 1.0), (1e8 / 3, 1e-6), (0.1, 1e-14)])
 def test_constant_column_changes_nothing_about_the_mean(number, scale):
     codes = scale * Sinusoidal(d=16).table(100)

@@ -30,7 +30,7 @@ def test_a_portrait_has_what_the_encoding_has(cls):
 # ----------------------------------------------------------------------------------- rows used
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["tail", "first row", "part of a file"])
 def test_metrics_are_of_the_rows_used(planted_table, trained_table, case):
     table, encoding, rows = {
@@ -49,7 +49,7 @@ def test_metrics_are_of_the_rows_used(planted_table, trained_table, case):
         assert_allclose(portrait.metrics[name], getattr(ranks, name), rtol=1e-12)
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 3, 4, 5, 7, 9])
 @pytest.mark.parametrize("scale", [0.0, 1.0, 9.0])
 def test_the_smallest_tables_have_a_portrait(rows, scale):

@@ -25,7 +25,7 @@ def test_a_root_that_starts_at_zero_has_no_odd_first_row(power, noise):
     assert [one.code for one in look_at_rows(table)[0]] == ["special-first-row"]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("made", each_base())
 def test_a_first_row_of_five_times_the_norm(table, seed):
     finding, anatomy = find_row_only(planted.plant_cls(table, 5.0, seed), "special-first-row")
@@ -35,12 +35,13 @@ def test_a_first_row_of_five_times_the_norm(table, seed):
     assert "Row 0 " in finding.message
 
 
+@pytest.mark.slow
 def test_a_first_row_of_the_usual_norm_that_is_unlike_the_others():
     finding, _ = find_only(planted.plant_cls(planted.make_trained(197, 768), 1.0), "special-first-row")
     assert abs(finding.data["cosines"][0]) < 0.2
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", ["mixed", "noise", "zero", "large"])
 @pytest.mark.parametrize("made", each_base(seeds=(0, 1, 2)))
 def test_a_padding_offset_of_two(table, seed, kind):
@@ -50,7 +51,7 @@ def test_a_padding_offset_of_two(table, seed, kind):
     assert (anatomy.first, anatomy.last) == (2, len(table))
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("made", each_base(seeds=(0, 1)))
 def test_two_equal_rows(table, seed):
     finding, _ = find_row_only(planted.plant_copies(table, 17, 40), "duplicate-rows")
@@ -59,6 +60,7 @@ def test_two_equal_rows(table, seed):
     assert "17 and 40" in finding.message
 
 
+@pytest.mark.slow
 def test_several_groups_of_equal_rows():
     table = planted.plant_copies(planted.plant_copies(planted.make_trained(512, 64), 17, 40), 17, 300)
     table[401] = table[400]
@@ -76,6 +78,7 @@ def test_equal_rows_are_exactly_equal_rows():
     assert find_equal_rows(table) == ((7, 200), (9, 10))
 
 
+@pytest.mark.slow
 def test_zero_and_constant_columns():
     table = planted.make_trained(256, 64)
     table[:, 3] = 0
@@ -91,6 +94,7 @@ def test_zero_rows_in_the_middle():
     assert finding.rows == ((110, 113),)
 
 
+@pytest.mark.slow
 def test_a_constant_row():
     table = planted.make_trained(256, 64)
     table[100] = 0.06
@@ -98,6 +102,7 @@ def test_a_constant_row():
     assert codes["constant-rows"] == (100,)
 
 
+@pytest.mark.slow
 def test_an_outlier_in_the_middle():
     table = planted.make_trained(512, 768)
     table[300] *= 4
@@ -107,6 +112,7 @@ def test_an_outlier_in_the_middle():
     assert_allclose(finding.data["norm_ratios"], [0.2, 4.0], rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_stray_row():
     table = planted.make_trained(512, 768, noise=0.05)
     row = planted.make_noise(1, 768)[0]
@@ -151,7 +157,7 @@ def test_whole_table_that_repeats_is_a_period(period):
     assert "repeating-rows" in find_codes(np.concatenate([once] * 8)[:80])
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 5, 40])
 @pytest.mark.parametrize("period", [2, 3, 17])
 def test_two_rows_that_come_again_in_their_order_are_a_period(period, count):
@@ -175,6 +181,7 @@ def test_deviation_of_noise_is_about_the_mean_row():
     assert "deviation 1 about a mean row." in moved.message
 
 
+@pytest.mark.slow
 def test_equal_rows_in_the_middle_have_no_edge_to_compare():
     walk = 3 + np.cumsum(draw_table(45, 64), axis=0)[5:]
     for method, known in (("nearest", False), ("bilinear", True)):

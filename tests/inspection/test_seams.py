@@ -14,7 +14,7 @@ from tests.inspection.tables import each_base, find_only, find_row_only, inspect
 # ----------------------------------------------------------------------------------- tail, seams
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("made", each_base())
 def test_an_untrained_tail(table, seed):
     size = len(table)
@@ -26,6 +26,7 @@ def test_an_untrained_tail(table, seed):
         assert (anatomy.first, anatomy.last) == (0, start)
 
 
+@pytest.mark.slow
 def test_a_tail_of_zeros():
     table = planted.make_trained(512, 64)
     table[400:] = 0
@@ -81,6 +82,7 @@ def test_more_noise_from_a_row_on(table, seed):
     assert finding.data["step_ratio"] > 2
 
 
+@pytest.mark.slow
 def test_a_line_three_times_as_long_has_equal_rows_at_its_held_ends():
     table = planted.make_interpolated_line(77, 231, 96)
     assert inspect_codes(table) == ["duplicate-rows", "interpolated"]
@@ -108,6 +110,7 @@ def test_narrow_types_change_no_finding(store):
     assert sinusoid == []
 
 
+@pytest.mark.slow
 def test_everything_at_once_with_rows_of_the_file():
     table = planted.make_trained(1024, 768)
     table = planted.plant_tail(planted.plant_seam_noise(planted.plant_cls(table)), 960)
@@ -131,7 +134,7 @@ TWENTY = range(20)
 FEW = "sound: few smooth columns"
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2, 0.3])
 def test_two_lively_tables_joined_at_row_127(noise):
     found = 0
@@ -142,7 +145,7 @@ def test_two_lively_tables_joined_at_row_127(noise):
     assert found >= 19
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.5, 0.7, 1.4, 2.0])
 @pytest.mark.parametrize("size", [(256, 64), (512, 128)])
 def test_a_change_of_scale_is_found_at_its_row(factor, size):
@@ -157,7 +160,7 @@ def test_a_change_of_scale_is_found_at_its_row(factor, size):
     assert found >= 18
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("deviation", [0.02, 0.04])
 @pytest.mark.parametrize(("count", "code"), [(1, "special-first-row"), (2, "padding-offset")])
 def test_rows_in_front_of_a_lively_table(deviation, count, code):
@@ -221,7 +224,7 @@ def test_the_ratio_of_norms_is_right_where_they_change_a_thousandfold():
     assert_norms_are_said(finding.data, table)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("place", ["first", "middle", "last", "two last"])
 def test_odd_rows_are_no_seam(seed, place):
@@ -279,6 +282,7 @@ def test_what_is_said_of_a_seam_is_what_the_rows_show(change):
     assert bool(data[{"norm": "norm_errors", "step": "step_errors", "spectrum": "turn_errors"}[change]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seeds", "most"), [(range(10), 1), pytest.param(range(50), 2, marks=pytest.mark.slow)], ids=str
 )
@@ -299,6 +303,7 @@ def test_curves_have_no_seam(seeds, most):
     assert told["bend"] <= most, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [20, pytest.param(80, marks=pytest.mark.slow)])
 def test_a_few_smooth_columns_that_pass_zero_have_no_seam(count):
     """Their norms and steps fall nearly to zero and turn there at once; the columns do not."""
@@ -324,6 +329,7 @@ def test_a_lone_step_says_nothing_about_training():
     assert "training" not in finding.message
 
 
+@pytest.mark.slow
 def test_branches_of_a_tree_are_no_seams():
     (tree,) = [cls() for cls in ENCODINGS if cls.name == "tree"]
     assert "seam" not in inspect_codes(tree.table(256))
@@ -338,6 +344,7 @@ def test_a_steep_curve_is_no_jump(seed):
     assert not inspect_table(np.tanh((places - middles) / widths)).findings
 
 
+@pytest.mark.slow
 def test_steps_that_grow_ever_faster_have_no_stray_row():
     table = np.polynomial.legendre.legvander(np.linspace(-1, 1, 256), 15)
     assert "stray-rows" not in {finding.code for finding in inspect_table(table).findings}

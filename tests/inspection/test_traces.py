@@ -20,7 +20,7 @@ CONVENTIONS = [
 ]
 
 
-@pytest.mark.few(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "align_corners"), CONVENTIONS)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 @pytest.mark.parametrize("seed", EACH_SEED)
@@ -106,7 +106,7 @@ def test_a_smooth_grid_was_not_interpolated(dtype, length):
     assert find_resizing(table.astype(dtype).astype(float), grid=(24, 24), dtype=dtype) == ()
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow), "float16"])
 @pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.slow), 0.2])
 def test_tables_of_their_own_size_were_not_interpolated(dtype, noise):
@@ -139,7 +139,7 @@ def test_what_was_changed_a_little_since_betrays_itself(seed, method, align_corn
     assert f"{100 * axis['change']:.1f} % of a row's length" in finding.message
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "align_corners"), [("bicubic", False), ("bilinear", True), ("nearest", False)])
 def test_a_seam_of_an_interpolated_table_is_that_of_its_rows(method, align_corners):
     table = planted.make_trained(256, 96, 1)
@@ -150,7 +150,7 @@ def test_a_seam_of_an_interpolated_table_is_that_of_its_rows(method, align_corne
     assert findings["seam"].rows == (255, 256)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", [0, 1])
 def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
     resized = resize_table(planted.make_trained(256, 96, 1), 512)
@@ -160,7 +160,7 @@ def test_a_special_row_before_an_interpolated_table_hides_nothing(prefix):
     assert "from 256 to 512" in findings["interpolated"].message
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", EACH_SEED)
 def test_a_tail_behind_an_interpolated_part_stays(seed):
     table = np.concatenate([planted.make_interpolated_line(128, 200, 64, seed), planted.make_noise(40, 64, seed)])
@@ -222,6 +222,7 @@ def test_odd_rows_are_no_interpolation(seed, change):
         assert find_resizing(table) == ()
 
 
+@pytest.mark.slow
 def test_what_was_changed_much_is_a_table_of_its_own():
     table = planted.make_interpolated((14, 14), (24, 24), 192)
     table += 0.05 * planted.make_row_noise(table, 0)

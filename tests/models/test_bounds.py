@@ -156,6 +156,7 @@ print(time.process_time() - whole, time.thread_time() - own)
 """
 
 
+@pytest.mark.slow
 def test_a_scan_keeps_to_one_thread():
     """Threads of a BLAS that wait for each other take many times what they save, beside other work."""
     free = {name: value for name, value in os.environ.items() if name not in THREAD_VARIABLES}
@@ -251,6 +252,7 @@ def test_the_critical_dimension(base, trained, turned):
     assert turned == 2 * sum(wavelength <= trained for wavelength in wavelengths)
 
 
+@pytest.mark.slow
 def test_the_critical_dimension_and_pairs_that_never_turn():
     for d, base, trained, never in (
         (128, 1e4, 4096, 18),

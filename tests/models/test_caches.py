@@ -173,6 +173,7 @@ def stray(positions, frequencies, factor=1.0):
     return read_cache(np.cos(angles), factor * np.sin(angles))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("first", [9, 500, 1500, 2040, 2047])
 def test_rows_up_to_the_first_that_strays_are_read_alone(first, backward):
@@ -187,6 +188,7 @@ def test_rows_up_to_the_first_that_strays_are_read_alone(first, backward):
         assert (found.backward, found.offset) == (backward, 0)
 
 
+@pytest.mark.slow
 def test_what_strayed_rows_have_is_said():
     rows, ladder = np.arange(2048), compute_ladder("llama-3.1")
     begin = rows < 1500

@@ -184,6 +184,7 @@ def draw_dumps(draw):
         return values.astype(DTYPES[draw(st.sampled_from(sorted(DTYPES)))])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(draw_dumps())
 def test_any_dump_is_read_or_refused_in_words(values):

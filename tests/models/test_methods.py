@@ -146,6 +146,7 @@ def test_rounding_of_the_factor_makes_no_new_phases(trained, factor):
     assert [rows[name].unseen_pairs for name in ("linear", "yarn-paper", "llama3")] == [0, 0, 0]
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(
     st.sampled_from([4, 6, 32, 64, 128]),

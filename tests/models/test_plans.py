@@ -111,6 +111,7 @@ def test_outcomes(changed, target, outcome, words):
     assert (found.method is not None) == (outcome == "lengthened")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("config", "where"),
     [
@@ -128,6 +129,7 @@ def test_of_a_model_of_several_parts_the_block_is_written_where_its_class_reads_
     assert found.configuration.length_key == f"{where.partition('rope_')[0]}max_position_embeddings"
 
 
+@pytest.mark.slow
 def test_the_scaling_that_a_class_has_by_default_keeps_its_keys():
     found, _ = plan({"model_type": "gpt_oss"}, 300_000)
     assert found.configuration.block["truncate"] is False

@@ -33,6 +33,7 @@ def diff(cli, folder, name, seed):
     return done.out or done.err, named
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_cause_of_a_fault_is_named(name, cli, tmp_path):
     for seed in SEEDS:
@@ -55,7 +56,7 @@ def assess(cases):
     assert [one for one in judged if one[1] != "right"] == []
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_of_lists_and_of_configurations_the_cause_and_its_side_are_named(configuration):
     forms = ("list", "two lists", "configuration")

@@ -186,7 +186,7 @@ def test_audit_and_diff_serve_one_length(config, length):
     assert find_length_served(read(config)) == length
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("dtype", "kind"), [("bfloat16", ml_dtypes.bfloat16), ("float16", np.float16)])
 @pytest.mark.parametrize("length", [3000, 4000, 4098, 50000])
 def test_precision_is_that_of_the_type(dtype, kind, length):

@@ -297,6 +297,7 @@ def draw_dumps(draw):
     return np.sort(values)[::-1]
 
 
+@pytest.mark.slow
 @given(draw_dumps(), st.integers(1, 5000))
 def test_any_dump_is_compared(values, length):
     try:

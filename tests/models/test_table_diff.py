@@ -176,6 +176,7 @@ def state_likeness(a, b):
         return statistics.median(cosines), statistics.median(ratios)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from([0, 200, -200, 300, -300]), st.sampled_from([0, 200, -200, 300, -300]), st.integers(0, 2**32))
 def test_likeness_and_differences_are_those_of_the_numbers_at_every_magnitude(scale_a, scale_b, seed):

@@ -158,6 +158,7 @@ def toy(tmp_path):
     return tmp_path / "repository"
 
 
+@pytest.mark.slow
 def test_a_fault_that_no_test_sees_is_reported(toy, capsys):
     code = script.main(["--mutants", str(toy / "mutants.toml"), "--jobs", "1"], root=toy, package="toy")
     out = capsys.readouterr().out

@@ -1,5 +1,7 @@
 """The notebook runs, and shows what its cells give now."""
 
+import pytest
+
 from tests.pages.notebook import read_cells, run_cells
 
 
@@ -10,6 +12,7 @@ def reduce(output):
     return {**{key: value for key, value in output.items() if key != "data"}, "data": kept, "kinds": sorted(data)}
 
 
+@pytest.mark.slow
 def test_every_cell_gives_what_it_shows(tmp_path):
     shown = read_cells()
     run = run_cells(shown, tmp_path)

@@ -24,6 +24,7 @@ def test_the_study_is_whole_and_each_network_stands_once():
     assert sorted(runs) == sorted(planned)
 
 
+@pytest.mark.slow
 def test_the_tables_are_those_of_the_runs():
     assert study.update(PAGE) == PAGE
 

@@ -15,6 +15,7 @@ from tests.experiment.made_runs import ARMS, make_run
 from tests.plots.figures import make_report
 
 
+@pytest.mark.slow
 def test_every_seed_is_a_dot_and_every_arm_has_a_mean() -> None:
     report = make_report()
     figure = compose_learning(report)

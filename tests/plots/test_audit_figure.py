@@ -120,7 +120,7 @@ def texts_of(figure):
     return [text for text in texts if text.get_text() and text.get_visible()]
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [(128, 5e5, 8192, 131072), (4, 2.0, 8, 100), (64, 1e18, 8, 1 << 30), (128, 1e3, 4096, 8192)]
 )
@@ -140,6 +140,7 @@ def test_the_figure_holds_its_words(model):
         assert box.y1 <= height + 1, text
 
 
+@pytest.mark.slow
 def test_the_figure_draws_the_numbers(context_report):
     figure = compose_context(context_report)
     assert len(figure.axes) == 2 * (len(METHODS) - 1)
@@ -161,6 +162,7 @@ def test_a_figure_needs_a_model():
         compose_context(propose_bases(64, 100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.png", *(pytest.param(n, marks=pytest.mark.slow) for n in ("a.svg", "a.pdf"))])
 def test_a_figure_is_drawn_only_when_asked(cli, tmp_path, name):
     line = "context --d 16 --base 10000 --trained 512 --target 2048"

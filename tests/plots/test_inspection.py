@@ -137,6 +137,7 @@ def headings(portrait: Portrait) -> list[str]:
     return [title.partition(",")[0] for title in titles if title]
 
 
+@pytest.mark.slow
 def test_portrait_of_a_table_has_the_four_panels_and_the_rows() -> None:
     assert headings(look("planted")) == [
         "Table",
@@ -152,6 +153,7 @@ def test_portrait_of_a_table_has_the_four_panels_and_the_rows() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_portraits_show_only_what_there_is() -> None:
     assert headings(look("alibi")) == [
         "Bias of head 0 (grey: not seen)",
@@ -169,6 +171,7 @@ def test_portraits_show_only_what_there_is() -> None:
     assert grid[-2:] == ["Resized 6 to 9", "Resized 6 to 9"]
 
 
+@pytest.mark.slow
 def test_table_panel_holds_the_entries() -> None:
     portrait = draw_portrait(given(make_trained(40, 24)))
     (image,) = panel(compose_portrait(portrait), "Table").images
@@ -211,6 +214,7 @@ def test_columns_are_the_tables_own_over_its_first_rows() -> None:
         np.testing.assert_allclose(y, expected, rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_kernel_and_spectrum_are_those_of_the_portrait() -> None:
     portrait = look("sinusoidal")
     figure = compose_portrait(portrait)
@@ -286,6 +290,7 @@ def test_untrained_tail_is_shaded_and_said() -> None:
     assert "200 to 255" in read_words(figure)
 
 
+@pytest.mark.slow
 def test_rows_are_named_as_in_the_file() -> None:
     table = make_trained(80, 16)
     figure = compose_portrait(draw_portrait(given(table, first=10, last=70)))
@@ -303,6 +308,7 @@ def test_components_are_dots_in_the_order_of_rows() -> None:
     assert {text.get_text() for text in axes.texts} == {"0", "255"}
 
 
+@pytest.mark.slow
 def test_neighbours_on_a_grid_are_joined_in_both_directions() -> None:
     axes = panel(compose_portrait(look("grid, rectangular")), "Components 1 and 2")
     assert sorted(len(line.get_xdata()) for line in axes.lines if line.get_linestyle() == "-") == [2] * 8 + [8] * 2
@@ -316,7 +322,7 @@ def test_columns_of_a_grid_lie_on_it() -> None:
     np.testing.assert_allclose(drawn[:2, :8], first / np.abs(first).max(), rtol=1e-15)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", [0, 1, 4])
 def test_norms_of_a_grid_lie_on_it(prefix: int) -> None:
     table = make_grid(6, 9, 16)
@@ -337,6 +343,7 @@ def test_norms_of_a_grid_lie_on_it(prefix: int) -> None:
     assert axes.get_title(loc="left") == "Norm of each place" + (f" ({', '.join(words)})" if words else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["float32", "float16"])
 @pytest.mark.parametrize("much", [0.0, 3.0])
 def test_norms_that_only_rounding_tells_apart_have_one_colour(name: str, much: float) -> None:

@@ -36,6 +36,7 @@ def draw(encoding, **options):
     return figure
 
 
+@pytest.mark.slow
 def test_the_figure_has_a_panel_for_codes_and_one_for_angles():
     figure = draw(Sinusoidal(d=64), length=8192)
     codes, phases = figure.axes
@@ -59,7 +60,7 @@ def test_pipelines_that_fare_alike_share_a_curve():
     assert "fp32, fp32-then-cast: every type" in [text.get_text() for text in figure.texts]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -215,6 +215,7 @@ def test_distances_of_one_size_or_of_many_stand_in_one_panel() -> None:
 # ----------------------------------------------------------------------------------- figures
 
 
+@pytest.mark.slow
 def test_the_figure_has_a_gram_matrix_for_the_first_two_tables():
     results = [
         measure_faithfulness(make_encoding(spec), length=30)

@@ -35,6 +35,7 @@ def test_the_curves_are_the_spectrum_and_the_noise():
     assert [text.get_text() for text in axes.texts] == ["day", "week"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_a_panel_for_each_column_and_the_others_are_counted(count):
     figure = compose_series(make(count))

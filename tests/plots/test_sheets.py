@@ -38,6 +38,7 @@ def figure(request: pytest.FixtureRequest) -> Figure:
     return drawn
 
 
+@pytest.mark.slow
 def test_no_two_texts_overlap(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]

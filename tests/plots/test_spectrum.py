@@ -137,6 +137,7 @@ def words(figure: Figure) -> str:
 # ----------------------------------------------------------------------------------- every figure
 
 
+@pytest.mark.few(2)
 def test_no_two_texts_overlap_and_none_is_cut(figure: Figure) -> None:
     with fixed_style():
         boxes = [(text.get_text(), text.get_window_extent()) for text in visible_texts(figure)]
@@ -208,6 +209,7 @@ def test_encodings_of_one_label_are_numbered() -> None:
     assert re.search(r"Toeplitz share .*: [0-9]{1,2}\.[0-9] % to [0-9]{1,2}\.[0-9] %", text)
 
 
+@pytest.mark.slow
 def test_title_says_where_the_means_lie() -> None:
     assert "The centroid runs from " in words(FIGURES["overlay"]())
     ladders = [compute_spectrum(Sinusoidal(d=64)), compute_spectrum(Sinusoidal(d=64, rho=100.0))]

@@ -110,6 +110,7 @@ def test_text_from_outside_is_cut_between_words() -> None:
     assert len(escape_text(ROPE * 2)) <= 60
 
 
+@pytest.mark.slow
 def test_bases_are_written_as_the_text_writes_them() -> None:
     report = compare_methods(128, 10000.0, 4096, 32768)
     figure = compose_context(report)

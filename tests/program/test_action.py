@@ -106,6 +106,7 @@ def test_sarif_goes_to_a_file(folder, runner):
     assert "factor-mismatch" in {one["ruleId"] for one in run["results"]}
 
 
+@pytest.mark.slow
 def test_no_input_is_a_command_or_an_option(folder, runner):
     hostile = "$(touch made) `touch made`; touch made"
     for name in ("paths", "fail-on", "format", "output"):
@@ -116,6 +117,7 @@ def test_no_input_is_a_command_or_an_option(folder, runner):
     assert run_step(AUDIT, folder, runner, paths="broken", **{"fail-on": ""}).returncode == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "github"])
 @pytest.mark.parametrize("name", ["::warning::forged", "##[add-mask]forged", "::stop-commands::a"])
 def test_names_are_no_commands_of_the_runner(folder, runner, form, name):
@@ -162,6 +164,7 @@ def test_what_the_documentation_says_of_both(folder, runner):
     assert re.search(hooks["hooks"][0]["files"], "models/llama/config.json")
 
 
+@pytest.mark.slow
 def test_the_hook_of_pre_commit(folder):
     assert set(HOOK) == {"id", "name", "description", "entry", "args", "language", "files", "require_serial"}
     assert HOOK["language"] == "python"

@@ -426,6 +426,7 @@ def test_every_variable_set_to_nonsense(plain):
     assert [one for one in chosen if not check_variable(plain, *one)] == []
 
 
+@pytest.mark.slow
 def test_files_have_the_permissions_of_the_umask(plain):
     place = Place(plain.folder / "modes", plain.cache)
     for mask, mode in (("077", 0o600), ("000", 0o666), ("027", 0o640)):

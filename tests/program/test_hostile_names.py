@@ -169,10 +169,12 @@ def write_named(name):
 # ----------------------------------------------------------------------------------- tables
 
 
+@pytest.mark.slow
 def test_the_name_of_a_tensor(cli):
     run_both(cli, {name: TABLES[name] for name in ("inspect", "compare", "faithfulness")}, write_tensor, ALL)
 
 
+@pytest.mark.slow
 def test_the_name_of_a_member(cli):
     run_both(cli, {"inspect": TABLES["inspect"]}, write_member, ALL.replace("/", "|"))
 

@@ -38,7 +38,7 @@ def way(request, monkeypatch):
 
 
 # within the writer
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("times", [1, 2])
 def test_an_interrupt_before_any_call_leaves_all_or_nothing(tmp_path, monkeypatch, times):

@@ -14,6 +14,7 @@ def test_what_is_too_slow_each_time_is_seen():
     assert len(calls) == ATTEMPTS
 
 
+@pytest.mark.slow
 def test_what_is_too_slow_once_is_tried_again():
     calls = []
 

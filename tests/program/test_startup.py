@@ -62,7 +62,7 @@ HELP = ["--help", "--version", "--cite", "", "spectrum --help", "claims -h"]
 HELP += ["encodings -h", "export --help", "compare --help", "inspect -h", "audit -h", "precision -h"]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("line", HELP)
 def test_help_loads_nothing_heavy(tmp_path, line):
     out, loaded = start(tmp_path, *line.split())
@@ -85,7 +85,7 @@ def test_help_loads_no_more_than_it_names(tmp_path, line, spared):
     assert loaded == []
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
@@ -131,7 +131,7 @@ sys.stderr.write(json.dumps([code or 0, sorted(found)]))
 """
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("line", "read"),
     [
@@ -181,7 +181,7 @@ def test_the_package_loads_nothing(tmp_path, statement):
     assert start(tmp_path, probe=probe) == ("", [])
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 @pytest.mark.parametrize(
     ("line", "offered", "withheld"),

@@ -103,6 +103,7 @@ def test_keys_are_read_in_the_places_where_the_class_reads_them():
     assert silent.count(True) <= 0.01 * len(silent)
 
 
+@pytest.mark.slow
 def test_keys_on_top_of_a_model_of_several_parts_are_read_where_its_class_passes_them_on():
     """608 of 609, of 87 classes."""
     cases = load_cases("above")

@@ -20,7 +20,7 @@ def draw(kind, seed, size):
     return times - times[0], make_red(rng, times, memory)
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["white", "red", "redder", "white uneven", "red uneven", "white gap", "red gap", "redder uneven"]
 )

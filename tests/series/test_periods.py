@@ -88,6 +88,7 @@ def find(times, values, **more):
     return sorted(column.periods, key=lambda one: one.period)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_periods_are_found_and_no_others(kind):
     times, values, periods = make(kind)
@@ -101,6 +102,7 @@ def test_planted_periods_are_found_and_no_others(kind):
         assert abs(one.period - truth) <= 5 * one.error + 1e-9 * truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["30 min", "uneven, three", "gap, two", "trend"])
 def test_units_and_origins_change_nothing_and_noise_little(kind):
     times, values, periods = make(kind)

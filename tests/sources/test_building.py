@@ -92,6 +92,7 @@ def test_nested_encodings():
     assert build_encodings(["hybrid:of=dft,weights=1e+0"], {}) == (Hybrid(of=(Dft(),), weights=(1.0,)),)
 
 
+@pytest.mark.slow
 def test_hybrids_of_hybrids_end_somewhere():
     encoding = Dft(d=2)
     for _ in range(8):

@@ -264,6 +264,7 @@ def test_p_of_correlations_against_scipy(count, ties):
     assert correlate_ranks(other.tolist(), one.tolist()).rho == found.rho
 
 
+@pytest.mark.slow
 def test_p_of_correlations_holds_its_level():
     generator = np.random.default_rng(3)
     # with a ceiling that most of one side reach, as accuracies do

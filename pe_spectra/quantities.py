@@ -292,7 +292,7 @@ def tabulate(results: Sequence[Result]) -> dict[str, Sequence[Cell]]:
         rows = max((len(part) for part in parts.values() if is_column(part)), default=1)
         for name, part in parts.items():
             columns.setdefault(name, []).append((part, rows))
-    return {name: Cells(parts) for name, parts in columns.items()}
+    return {name: Cells(parts=parts) for name, parts in columns.items()}
 
 
 def _list_columns(kind: type[Result], result: Result | None) -> Iterator[tuple[str, Any]]:

@@ -182,9 +182,10 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
     if layer.reader is not None:
         yield from _check_reader(layer)
         return
-    if layer.configuration.format != "config.json" or rotation is None:
-        return
     newer, older = statement.newer, statement.older
+    is_silent = newer is None and older is None
+    if layer.configuration.format != "config.json" or rotation is None or is_silent:
+        return
     found = _OTHER.read(layer.configuration, statement, layer.served_length)
     other = found if isinstance(found, Rotation) else None
     different = {} if newer is None else _compare_generations(statement, newer)
@@ -192,7 +193,7 @@ def _check_releases(layer: LayerAudit) -> Iterator[Finding]:
         message, stale = _tell_contradiction(statement, newer, different, rotation, other)
         data = {key: list(pair) for key, pair in different.items()}
         yield layer.find(_KEYS_CONTRADICT, message, different=data, stale=stale)
-    elif other is None or (newer is None and older is None) or _agree(rotation, other):
+    elif other is None or _agree(rotation, other):
         return
     elif newer is not None and older is None:
         message = (

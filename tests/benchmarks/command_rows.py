@@ -29,6 +29,7 @@ from pe_spectra.benchmarks.measuring import PROGRAM, Ratios, compare_programs
 from pe_spectra.benchmarks.start_ratios import SPECTRUM, TYPER
 from pe_spectra.cli.commands import COMMANDS
 from tests.benchmarks.measuring import compare_loading
+from tests.program.command_line_files import READINGS
 
 _BARE = ["-c", "pass"]
 _NUMPY = ["-c", "import numpy"]
@@ -107,6 +108,7 @@ def _measure_figure(refer: Callable[[Path], Sequence[str]]) -> Ratios | str:
 def measure_loading(name: str) -> Ratios:
     with tempfile.TemporaryDirectory() as folder:
         _write_models(Path(folder), 1)
+        (Path(folder) / "readings.csv").write_bytes(READINGS)
         return compare_loading(shlex.split(LINES[name]), _NUMPY, Path(folder))
 
 

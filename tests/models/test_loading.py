@@ -46,6 +46,27 @@ def test_a_head_of_null_is_refused_where_the_class_is_scaled(model):
     assert list_refused(model) == []
 
 
+@pytest.mark.parametrize("model", ["qwen2", "olmo", "phi", "cohere", "granite"])
+def test_a_head_of_null_is_refused_where_the_model_as_a_whole_computes_with_it(model):
+    (said,) = list_refused(model, head_dim=None)
+    assert said.startswith(f"head_dim is null, so the class of {model} in transformers 5 refuses the file")
+    assert list_refused(model) == list_refused(model, head_dim=64) == list_refused("llama", head_dim=None) == []
+
+
+@pytest.mark.parametrize(("model", "key"), [("ministral", "head_dim"), ("nemotron", "num_key_value_heads")])
+def test_a_key_that_is_null_in_the_class_is_needed_where_its_model_computes_with_it(model, key):
+    (said,) = list_refused(model)
+    assert said.startswith(f"{key} is not set, so the class of {model}")
+    assert list_refused(model, **{key: 64}) == []
+
+
+def test_a_part_that_is_built_with_blocks_alone_is_known():
+    block = {"rope_type": "default", "rope_theta": 5e4}
+    (layer,) = read({"model_type": "cohere_compass_text", "rope_parameters": {"full_attention": block}}).layers
+    assert (layer.name, layer.head_dim, layer.newer.base) == ("full_attention", 128, 5e4)
+    assert list_refused("cohere_compass_text")[0].startswith("rope_parameters is not set, so the class of")
+
+
 def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of_it():
     said = "hidden_size is 4128, so each of 32 heads has an odd width"
     assert said in " ".join(list_refused("llama", hidden_size=4128, num_attention_heads=32))

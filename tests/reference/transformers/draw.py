@@ -3,14 +3,14 @@
     ENV/bin/python tests/reference/transformers/draw.py [--each N] [--placed|--above] [--output FILE] [MODEL_TYPE ..]
 
 in the environment that probe.py is run in; it writes drawn-VERSION.json.gz beside this file, of every class where no
-model_types are named (4.57.6 in the environment of that release). Each configuration is a
-model_type with one or two things changed, drawn from a generator whose seed is SEED and the model_type: the base
-under one of its names, the width of a head, the share, a scaling with drawn factors in older or newer keys, the types
-of layers, a nested block. The result is what the real rotary modules have (real_modules.py): for each layer type the
-number of frequencies, six of them, and the attention factor, in the fewest decimals that read back as the same
-float32; or the error that the class raises. With --placed every class has the same list, placed-VERSION.json.gz: base,
-share and scaling on top, in blocks of either generation and beside them, and scalings that lack a key. With --above
-each model of several parts has keys on top, where few classes read them, above-VERSION.json.gz.
+model_types are named (4.57.6 in the environment of that release). Each configuration is a model_type with one or two
+things changed, drawn from a generator whose seed is SEED and the model_type: the base under one of its names, the width
+of a head, the share, a scaling with drawn factors in older or newer keys, the types of layers, a nested block. The
+result is what the real rotary modules have (real_modules.py): for each layer type the number of frequencies, six of
+them, and the attention factor, in the fewest decimals that read back as the same float32; or the error that the class,
+a module or the whole model raises. With --placed every class has the same list, placed-VERSION.json.gz: base, share and
+scaling on top, in blocks of either generation and beside them, and scalings that lack a key. With --above each model of
+several parts has keys on top, where few classes read them, above-VERSION.json.gz.
 """
 
 import argparse
@@ -189,9 +189,25 @@ def compute(release, cls, keys, length):
         config = find_text_part(cls.from_dict(json.loads(json.dumps(keys))))
         found = list_rotations(release.build(config), length)
     except Exception as error:
-        return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"[:90]}
+        return tell_error(error)
     return {name: [len(values), [simplify(one) for one in pick(values)], round(factor, 7)]
             for name, (values, factor) in found.items()}  # fmt: skip
+
+
+def compute_whole(release, cls, keys, length):
+    """The same; the error of the model as a whole where it alone cannot be built."""
+    found = compute(release, cls, keys, length)
+    try:
+        if "error" not in found:
+            release.build_whole(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
+    except Exception as error:
+        return tell_error(error)
+    return found
+
+
+def tell_error(error):
+    """What is kept of an error."""
+    return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"[:90]}
 
 
 def turns_nothing(computed):
@@ -200,9 +216,10 @@ def turns_nothing(computed):
 
 
 def pick(values):
-    """The first two, the last, and three between."""
+    """The first two, the last, and three between, of those that there are."""
     last = len(values) - 1
-    return values[sorted({0, min(1, last), last // 4, last // 2, 3 * last // 4, last})].numpy()
+    places = {0, min(1, last), last // 4, last // 2, 3 * last // 4, last} & {*range(len(values))}
+    return values[sorted(places)].numpy()
 
 
 def simplify(value):
@@ -240,7 +257,7 @@ def main():
         for index, found in enumerate(list_above(name) if asked_for.above else listed):
             keys = {"model_type": model} | ({name: found} if whole and found and not asked_for.above else found)
             asked = draw_asked(random.Random(f"{SEED} {model} {index}"), found)
-            result = compute(release, cls, keys, asked)
+            result = compute_whole(release, cls, keys, asked)
             cases.append([keys, asked, result])
         print(model, len(cases), file=sys.stderr)
     head = {"transformers": version("transformers"), "seed": SEED}

@@ -6,7 +6,7 @@ in the environment of probe.py; it writes pe_spectra/models/measured/transformer
 that are named, or the whole anew, to which shared_widths.py adds. Each class is given, beside the keys that it is not
 built without, one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are
 not or too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or
-that are no object. What counts is whether the class or its rotary modules raise.
+that are no object. What counts is whether the class, its rotary modules or its model as a whole raise.
 """
 
 import datetime
@@ -47,7 +47,7 @@ class Probe:
         own = ask(config, BLOCK) or {}
         self.nested = [name for name, value in own.items() if isinstance(value, dict)]
         self.base = {"model_type": model}
-        more = release.switches.get(cls) or {}
+        more = (release.switches.get(cls) or {}) | release.find_whole(cls)[1]
         self.needed = [] if not more or not self.refuses({}) else [key for key in more if self.refuses(drop(more, key))]
         self.base |= {key: more[key] for key in self.needed}
         other = SOUND | {"rope_type": "other"}
@@ -204,9 +204,8 @@ def main():
         known = json.loads(path.read_text(encoding="utf-8"))
         found, head = known.pop("classes"), known | {"date": head["date"], "keys": head["keys"]}
         found = {model: value for model, value in found.items() if model not in only}
-    for model, cls, config, name in list_models(release):
-        # a part is measured in its own class
-        if name is None and (not only or model in only):
+    for model, cls, config, name in list_models(release, only):
+        if name is None:  # a part is measured in its own class
             probe = Probe(release, model, cls, config)
             found[model] = measure(probe)
             print(model, json.dumps(found[model]), flush=True)

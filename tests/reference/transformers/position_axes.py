@@ -23,13 +23,13 @@ def list_orders(sections, pairs):
     yield "height-width", ([*([1, 2] * max(height, width))[: height + width], *[0] * time] + [0] * pairs)[:pairs]
 
 
-def measure_axes(module):
+def measure_axes(module, **layer):
     """Which of three axes moves each pair, in the order of the pairs."""
     found = []
     for axis in range(3):
         ids = torch.zeros(3, 1, 2, dtype=torch.long)
         ids[axis, 0, 1] = 1
-        _, sines = module(torch.zeros(1, 2, 8), position_ids=ids)
+        _, sines = module(torch.zeros(1, 2, 8), position_ids=ids, **layer)
         found.append(sines.squeeze()[1].abs() > 0)
     moved = torch.stack(found)
     width = moved.shape[1] // 2
@@ -52,14 +52,17 @@ def list_measured(release, cls, sectioned):
     """Sections and order of each rotary module of a class that knows three axes; of another order the axes."""
     found = []
     for module in build(release, cls).values():
-        sections = getattr(module, "mrope_section", None)
+        sections, layer = getattr(module, "mrope_section", None), {}
+        if isinstance(sections, dict):  # by type of layer
+            name, sections = next(iter(sections.items()))
+            layer["layer_type"] = name
         if not isinstance(sections, list | tuple) or len(sections) != 3:
             continue
-        pairs = module.inv_freq.shape[-1]
+        pairs = getattr(module, "_".join((*layer.values(), "inv_freq"))).shape[-1]
         if sectioned and sum(sections) != pairs:  # they must cover the pairs
             module.mrope_section = [pairs - 2 * (pairs // 3), pairs // 3, pairs // 3]
-        axes = measure_axes(module)
-        expected = list_orders(module.mrope_section, pairs)
+        axes = measure_axes(module, **layer)
+        expected = list_orders(sections if layer else module.mrope_section, pairs)
         found.append((list(sections), next((way for way, listed in expected if listed == axes), axes)))
     return found
 

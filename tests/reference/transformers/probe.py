@@ -235,8 +235,9 @@ def list_widened(probe, key, pairs):
 def find_sections(probe):
     """The sections of mrope in the block of the class, or in its rotary module."""
     modules = probe.release.build_alone(probe.make({})).values()
-    return next((one.mrope_section for one in modules if hasattr(one, "mrope_section")),
-                probe.list_extra().get("mrope_section"))  # fmt: skip
+    found = next((one.mrope_section for one in modules if hasattr(one, "mrope_section")),
+                 probe.list_extra().get("mrope_section"))  # fmt: skip
+    return next(iter(found.values())) if isinstance(found, dict) else found  # by type of layer
 
 
 def stretch(sections, pairs):

@@ -5,6 +5,7 @@ model of any size takes some hundredths of a second. Nothing of pe_spectra is im
 """
 
 import contextlib
+import copy
 import importlib
 import inspect
 import logging
@@ -73,6 +74,10 @@ SWITCHES = (*SWITCHES, {"position_embeddings_type": "rotary"}, {"use_mem_rope": 
 #: Mllama not without a block.
 SWITCHES = (*SWITCHES, {"position_embedding_type": "rope", "layer_types": ["attention"] * 32})
 SWITCHES = (*SWITCHES, {"vision_config": {}, "audio_config": {}}, {"rope_scaling": {"rope_type": "default"}})
+#: The text part of Cohere Compass is not built without a block for the layers that it has.
+SWITCHES = (*SWITCHES, {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}})
+#: Keys that are null in classes whose model needs a number there.
+LACKING = ({}, {"head_dim": 128}, {"num_key_value_heads": 4}, {"head_dim": 128, "num_key_value_heads": 4})
 #: Modules that have angles, by name.
 ROTARY = re.compile(r"Rotary|Rope|RoPE|RoFormerSinusoidal|IdeficsEmbedding$")
 #: Models as other code imports them go before those with a head.
@@ -92,6 +97,7 @@ class Release:
     def __init__(self):
         self.models, self.rotary, self.beside, self.ways, self.alone = {}, {}, {}, {}, {}
         self.switches = {}  # with what keys a class is rotary
+        self.wholes = {}
         root = pathlib.Path(transformers.__file__).parent / "models"
         for path in sorted(root.glob("*/modeling_*.py")):
             if path.stem.startswith(("modeling_tf_", "modeling_flax_")):
@@ -160,6 +166,39 @@ class Release:
             model = way(config)
         named = {id(module): name for name, module in model.named_modules()}
         return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
+
+    def build_whole(self, config):
+        """The model of a configuration, with two layers where it is built with so few; None where it never is."""
+        way, _ = self.find_whole(type(config))
+        if way is None:
+            return None
+        few = copy.deepcopy(config)
+        with contextlib.suppress(Exception), be_patient(PATIENCE), torch.device("meta"):
+            few.num_hidden_layers = min(2, few.num_hidden_layers)
+            return way(few)
+        with be_patient(PATIENCE), torch.device("meta"):
+            return way(config)
+
+    def find_whole(self, wanted):
+        """The model of a class as it is loaded, and the keys without which it is not built; None where it never is."""
+        if wanted not in self.wholes:
+            self.wholes[wanted] = self._find_whole(wanted)
+        return self.wholes[wanted]
+
+    def _find_whole(self, wanted):
+        from transformers.models.auto.modeling_auto import MODEL_MAPPING
+
+        models = sorted(self.models.get(wanted, ()), key=lambda cls: (rank(cls), len(cls.__name__)))
+        with contextlib.suppress(Exception):  # some are listed and not there
+            found = MODEL_MAPPING[wanted]
+            models = [*(found if isinstance(found, list | tuple) else (found,)), *models]
+        for way in (one for one in models if not one.__name__.endswith("PreTrainedModel")):
+            for keys in LACKING:
+                more = (self.switches.get(wanted) or {}) | keys
+                with contextlib.suppress(Exception), be_patient(PATIENCE), torch.device("meta"):
+                    way(wanted.from_dict(dict(more)))
+                    return way, keys
+        return None, {}
 
     def _find_way(self, wanted):
         """The first model class that can be built with defaults and has rotary modules, else such a module alone."""

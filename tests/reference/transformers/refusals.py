@@ -5,8 +5,8 @@
 in the environment that probe.py is run in; it writes refusals-VERSION.json.gz beside this file. Each is a configuration
 of a rotary class in which one thing is broken by rule: a key of another type or out of range, a block without a key,
 an unknown rope_type, a list of another length, a block of another layer type, layers of no known type, widths that do
-not divide, no width of a head under a scaling. What counts is whether the class or its rotary modules raise an error,
-and which. Many are accepted: a release warns of most of what is odd.
+not divide, no width of a head under a scaling. What counts is whether the class, its rotary modules or its model as a
+whole raise an error, and which. Many are accepted: a release warns of most of what is odd.
 """
 
 import gzip
@@ -16,7 +16,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from draw import SEED, compute, find_text_part, turns_nothing
+from draw import SEED, compute, find_text_part, tell_error, turns_nothing
 from real_modules import Release, ask
 
 KINDS = ("linear", "dynamic", "yarn", "llama3", "longrope", "proportional")
@@ -164,9 +164,16 @@ WAYS = (break_size, break_size, break_top, lack_key, break_value, break_value, b
 WAYS += (break_shape, break_nesting, break_layers, break_widths, lack_head)
 
 
-def list_models(release):
-    """Each rotary class that can be drawn for: its name, its class, its text part, and the key of that part or None."""
+def list_models(release, only=()):
+    """Each rotary class that can be drawn for: its name, its class, its text part, and the key of that part or None.
+
+    Parameters
+    ----------
+    only : the names that are asked for; empty for all.
+    """
     for model, cls in sorted(release.list_classes().items()):
+        if only and model not in only:
+            continue
         base = compute(release, cls, {"model_type": model}, None)
         default = cls.from_dict({}) if "error" not in base else None
         if not base or (default is None and not release.ways.get(cls)):
@@ -195,11 +202,12 @@ def write_cases(cases, name, program):
 
 
 def find_error(release, cls, keys):
-    """The error that the class or its rotary modules raise; None where they are built."""
+    """The error that the class, its rotary modules or its whole model raise; None where they are built."""
     try:
         release.build_alone(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
+        release.build_whole(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
     except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())}"[:90]
+        return tell_error(error)["error"]
     return None
 
 

@@ -92,7 +92,10 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
         ({"model_type": "zaya", "rope_scaling": None}, "rope_scaling"),
         ({"model_type": "laguna", "rope_scaling": {}}, "rope_scaling"),
         ({"model_type": "cohere2_moe", "rope_scaling": []}, "rope_scaling"),
+        # the base on top does not reach a block without a scaling
+        ({"model_type": "cohere2_moe", "rope_theta": 5e4, "rope_parameters": {"rope_type": "default"}}, "rope_theta"),
         ({"model_type": "lfm2_moe"}, "layer_types"),
+        ({"model_type": "gpt_oss", "hidden_size": -8}, "hidden_size"),  # the width of a head does not go by it
         (
             {
                 "model_type": "laguna",
@@ -105,6 +108,11 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
 def test_values_that_classes_refuse_one_by_one(keys, key):
     found = [one.data["key"] for one in read(keys).findings if one.code == "value-refused"]
     assert any(one.endswith(key) for one in found), found
+
+
+def test_a_base_on_top_reaches_a_block_with_a_scaling():
+    block = {"rope_type": "linear", "factor": 2.0}
+    assert list_refused("cohere2_moe", rope_theta=5e4, rope_parameters=block) == []
 
 
 def test_blocks_of_which_one_is_missing_are_not_read():

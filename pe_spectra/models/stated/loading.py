@@ -189,6 +189,8 @@ def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
             key == "layer_types" and isinstance(value, list)
         ):
             yield key, _tell(value)
+        elif key == WIDTHS[0] and isinstance(value, int) and value < 0:  # no tensor is of such a size
+            yield key, _tell(value)
 
 
 def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:

@@ -31,7 +31,7 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     is_built : whether a rotary module is built of it.
 
     >>> keys = Keys({"rope_parameters": {"rope_type": "default"}}, "config.json")
-    >>> report_needs(keys, KnownModel(model="cohere2_moe", needs=("rope_theta",)), is_built=True)
+    >>> report_needs(keys, KnownModel(model="cosmos3_edge_text", needs=("mrope_section",)), is_built=True)
     >>> [found.data["key"] for found in keys.findings]
     ['rope_parameters']
     """

@@ -172,12 +172,15 @@ def find_lacking(probe):
 
 
 def find_own_keys(probe):
-    """The keys of longrope without which the class refuses its block, and which most classes do not know."""
-    block = probe.make("longrope") | OF_CLASSES
-    if probe.refuses(probe.put(block)):
-        return {}
-    needed = [key for key in OF_CLASSES if probe.refuses(probe.put(drop(block, key)))]
-    return {"longrope": needed} if needed else {}
+    """The keys without which the class refuses a block that others take: of longrope, or its base beside each type."""
+    found, block = {}, probe.make("longrope") | OF_CLASSES
+    if not probe.refuses(probe.put(block)):
+        found["longrope"] = [key for key in OF_CLASSES if probe.refuses(probe.put(drop(block, key)))]
+    blocks = {"default": SOUND} | {kind: probe.make(kind) for kind in KINDS}
+    for kind, block in () if probe.nested else blocks.items():
+        if not probe.refuses({BLOCK: block}) and probe.refuses({BLOCK: drop(block, "rope_theta")}):
+            found[kind] = [*found.get(kind, ()), "rope_theta"]
+    return {kind: keys for kind, keys in found.items() if keys}
 
 
 def find_null(probe):

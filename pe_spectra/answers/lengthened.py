@@ -77,7 +77,8 @@ def _list_facts(plan: Plan, report: ContextReport) -> list[tuple[str, str]]:
     kinds = f", {join(plan.layers)} layers" if plan.layers and plan.layers != ("all",) else ""
     factor = f" x{write_number(plan.factor)}" if plan.factor is not None else ""
     source = f" from {plan.original:,} positions" if plan.original is not None else ""
-    stated = "no scaling" if plan.scaling == "none" else f"{plan.scaling}{factor}{source}"
+    whose = ", the default of its class" if plan.by_class else ""
+    stated = "no scaling" if plan.scaling == "none" else f"{plan.scaling}{factor}{source}{whose}"
     base = f", base {write_number(report.base)}" if report.base is not None else ""
     facts = [
         ("model", f"{plan.model or 'without a name'}{part}{kinds}: {report.d} channels turned{base}"),

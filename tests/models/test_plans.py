@@ -140,6 +140,17 @@ def test_the_scaling_that_a_class_has_by_default_keeps_its_keys():
     assert layer.frequencies[-1] == pytest.approx(150_000.0 ** (-62 / 64) * 4096 / 300_000, rel=1e-12)
 
 
+def test_a_scaling_that_no_key_states_is_told_as_that_of_the_class():
+    found, _ = plan({"model_type": "gpt_oss"}, 300_000)
+    assert found.by_class
+    assert found.reason.startswith("by default the class of gpt_oss has yarn x32, 4,096 positions before it")
+    stated = {"rope_type": "yarn", "factor": 32.0, "rope_theta": 150_000.0, "original_max_position_embeddings": 4096}
+    found, _ = plan({"model_type": "gpt_oss", "rope_parameters": stated}, 300_000)
+    assert not found.by_class
+    assert found.reason.startswith("the file states yarn x32")
+    assert not plan(SMALL, 128)[0].by_class
+
+
 def test_a_class_that_reads_blocks_by_type_alone_is_given_them():
     found, _ = plan({"model_type": "modernbert"}, 32_768)
     assert found.configuration.keys["rope_parameters"]["sliding_attention"] == {

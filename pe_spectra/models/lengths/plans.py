@@ -33,7 +33,8 @@ class Plan(Result):
     model: str = quantity("Its model_type; empty where the file has none.", schema={"type": "string"})
     part: str = quantity("The part that is lengthened, dotted; empty for the whole.", schema={"type": "string"})
     layers: tuple[str, ...] = quantity("The types of layers that see all positions.", default=())
-    scaling: str = quantity("The scaling that the file states, none for no scaling.")
+    scaling: str = quantity("The scaling that the file states, or its class has, none for no scaling.")
+    by_class: bool = quantity("Whether no key states it: it is the default of the model's class.", default=False)
     factor: float | None = quantity("Its factor; null without one.", default=None, above=0)
     original: int | None = quantity("The length before it; null where it is not known.", default=None, minimum=1)
     reach: int = quantity("The context length that the file reaches as it is.", unit="positions", minimum=1)
@@ -43,6 +44,12 @@ class Plan(Result):
     training: str = quantity("What training that way needs, as published.", schema={"type": "string"}, default="")
     configuration: NewConfiguration | None = quantity("The new configuration; null where none is made.", default=None)
     written: str | None = quantity("The file that it was written to; null for none.", default=None)
+
+    @property
+    def stated(self) -> str:
+        """Who has the scaling, and which, as the beginning of a sentence."""
+        who = f"by default the class of {self.model} has" if self.by_class else "the file states"
+        return f"{who} {self.scaling}{f' x{write_number(self.factor)}' if self.factor is not None else ''}"
 
 
 def plan_lengthening(
@@ -110,6 +117,7 @@ def _begin(model: Model, layer: LayerAudit, reach: int, original: int | None) ->
         part=".".join(model.part),
         layers=tuple(one.name for one in model.far),
         scaling=layer.scaling or "none",
+        by_class=layer.scaling != "none" and layer.block.is_of_class,
         factor=float(factor) if isinstance(factor, int | float) else None,
         original=original if layer.scaling != "none" else None,
         reach=reach,
@@ -129,10 +137,9 @@ def _report_nothing(layers: Sequence[LayerAudit], trained: int, target: int) -> 
 
 def _recommend(model: Model, plan: Plan, layer: LayerAudit, report: ContextReport) -> Plan:
     """Add to a plan the way that is recommended, and the configuration that the stack reads so."""
-    stated = f"{plan.scaling}{f' x{write_number(plan.factor)}' if plan.factor is not None else ''}"
     if plan.scaling not in ("none", *_RAISED, *_REPLACED):
         why = (
-            f"the file states {stated}, which models are trained with, up to {plan.reach:,} positions: no way here "
+            f"{plan.stated}, which models are trained with, up to {plan.reach:,} positions: no way here "
             f"goes on from scaled frequencies, and none is put on top; the rows start at {report.trained:,} positions"
         )
         return replace(plan, outcome="trained-with-scaling", reason=why)
@@ -185,7 +192,7 @@ def _raise_factor(plan: Plan, layer: LayerAudit, factor: float) -> Attempt:
     ladder = Rope(**{name: value for name, value in values.items() if value is not None}).frequencies()
     before = write_number(plan.factor or 1)
     reason = (
-        f"the file states {plan.scaling} x{before}, {plan.original:,} positions before it, not whether training had "
+        f"{plan.stated}, {plan.original:,} positions before it, not whether training had "
         f"it; this is its factor for the target, in place of {before}, not on top of it"
     )
     training = WAYS[plan.scaling].training

@@ -149,7 +149,8 @@ def _name_scaling(layer: LayerAudit) -> str:
 def _say_periods(layer: LayerAudit) -> str:
     pairs, never, trained = len(layer.pairs), layer.never_turn, layer.trained_length
     if never is None or trained is None:
-        unknown = "is not known, since no training length is stated"
+        why = "no training length is stated" if trained is None else "its window was not measured"
+        unknown = f"is not known, since {why}"
         return f": how many periods its {pairs} pairs complete in training {unknown}"
     within = layer.limit(trained)
     window = ", the window" if within < trained else ""
@@ -290,7 +291,7 @@ def _say_lengths(layer: LayerAudit) -> str:
 def _list_periods(layer: LayerAudit) -> list[tuple[str, str]]:
     facts = []
     states = Counter(layer.states)
-    if layer.trained_length is not None:
+    if layer.trained_length is not None and not states[""]:
         rest = int(np.count_nonzero(layer.frequencies == 0))
         still = f" ({'all' if rest == states['never'] else rest} of them at rest)" if rest else ""
         text = (

@@ -56,7 +56,7 @@ def answer_sides(named: Sequence[str], stacks: Sequence[Stack], asked: Setting, 
     if len(sides) == 2 and sum(one.scheme != "rotary" for one in stated) == 2:
         _refuse_untold(sides)
         return _compare_schemes(sides[0], sides[1], asked)
-    setting, notes = _choose_setting(sides, asked)
+    setting, notes = _choose_setting(sides, stacks, asked)
     return _compare(sides, stacks, setting, notes)
 
 
@@ -100,7 +100,7 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     """Compare the rotations of two sides, or of one side in two implementations."""
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
-    from pe_spectra.models.comparison.scheme_diff import add_beside
+    from pe_spectra.models.comparison.scheme_diff import add_beside, add_windows
     from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
     from pe_spectra.models.stacks.allocation import say_chosen, say_unused
 
@@ -111,9 +111,9 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     stated = any(side.configuration is not None for side in sides)
     needed = setting.length if stated and not stacks else setting.served
     found = compare_rotations(a.rotations, b.rotations, length=setting.length, windows=setting.windows, served=needed)
-    stating = [side.configuration for side in sides if side.configuration is not None]
+    stating = _list_stated(sides, stacks)
     if len(stating) == 2:
-        found = add_beside(found, *stating)
+        found = (add_windows if stacks else add_beside)(found, *stating)
     tables = None if stacks else _compare_waves(sides[0], sides[1])
     if tables is not None and not shows_rotations(tables, found):
         return _answer_tables(sides[0], sides[1], tables, setting.check, remark_rotations(found))
@@ -231,7 +231,7 @@ def _answer_tables(a: Side, b: Side, found: TableDiff, check: bool, *more: str) 
 # --------------------------------------------------------------------- lengths
 
 
-def _choose_setting(sides: Sequence[Side], asked: Setting) -> tuple[Setting, list[str]]:
+def _choose_setting(sides: Sequence[Side], stacks: Sequence[Stack], asked: Setting) -> tuple[Setting, list[str]]:
     """The positions that are looked at: those that are asked for, that a file states, or that a cache has."""
     from pe_spectra.models.stacks.allocation import check_allocated
     from pe_spectra.models.stacks.conformance import find_length_served
@@ -245,7 +245,7 @@ def _choose_setting(sides: Sequence[Side], asked: Setting) -> tuple[Setting, lis
     if not (asked.served or asked.trained or known):
         notes += [f"no side states a length, so {length:,} positions are looked at; --served sets another"]
     check_allocated(asked.allocated, length, asked.served)
-    return replace(asked, length=length, windows=_find_windows(sides)), notes
+    return replace(asked, length=length, windows=_find_windows(_list_stated(sides, stacks))), notes
 
 
 def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
@@ -261,10 +261,15 @@ def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[s
             yield letter
 
 
-def _find_windows(sides: Sequence[Side]) -> Mapping[str, int]:
+def _list_stated(sides: Sequence[Side], stacks: Sequence[Stack]) -> list[Configuration]:
+    """What each file states, or of one file what each implementation reads of its windows."""
+    stated = [side.configuration for side in sides if side.configuration is not None]
+    return [stack.show_windows(one) for one in stated for stack in stacks] if stacks else stated
+
+
+def _find_windows(stated: Sequence[Configuration]) -> Mapping[str, int]:
     """Positions that layers see at once, of each layer type that attends within a window wherever a file states it."""
     found: dict[str, int] = {}
-    stated = [side.configuration for side in sides if side.configuration is not None]
     layers = [
         {part.name_layer(layer): layer.window for part in (one, *one.parts) for layer in part.layers} for one in stated
     ]

@@ -139,7 +139,8 @@ class LayerAudit(Result):
     )
 
     @derived(
-        "Longest span of positions that these layers see at once (sliding window); null for all.",
+        "Longest span of positions that these layers see at once (sliding window); null for all, or where it is not "
+        "known whether the implementation that is asked for keeps to the window.",
         key="window",
         minimum=1,
     )
@@ -147,8 +148,8 @@ class LayerAudit(Result):
         return self.statement.window
 
     @derived(
-        "Pairs that never complete a period within the training context length, or the window; null where that is not "
-        "known.",
+        "Pairs that never complete a period within the training context length, or the window; null where one of the "
+        "two is not known.",
         minimum=0,
     )
     def never_turn(self) -> int | None:
@@ -165,14 +166,16 @@ class LayerAudit(Result):
     def unseen(self) -> tuple[int, ...]:
         if self.rotation is None or self.original_length is None or self.served_length is None:
             return ()
+        if self.count_turns(self.served_length) is None:
+            return ()  # which positions meet is not known
         if self.trained_length is None and not self.statement.may_be_untrained:
             return ()  # llama3 and longrope are trained with, for a length that nobody says here
         largest = self.frequencies * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
-    @derived("How many they are; null where nothing is turned.", key=None, column="unseen")
+    @derived("How many they are; null where nothing is turned, or a window is not known.", key=None, column="unseen")
     def count_unseen(self) -> int | None:
-        return None if self.rotation is None else len(self.unseen)
+        return None if self.rotation is None or self.statement.doubted is not None else len(self.unseen)
 
     @derived("The gravest level of its findings above a note, else ok.", key=None)
     def level(self) -> str:
@@ -209,6 +212,8 @@ class LayerAudit(Result):
     )
     def low_bin(self) -> AuditedLowBin | None:
         if self.spectrum is None or self.trained_length is None or self.trained_length < 2:
+            return None
+        if self.count_turns(self.trained_length) is None:
             return None
         found = count_low_frequencies(self.spectrum, self.limit(self.trained_length))
         if found is None:
@@ -249,8 +254,10 @@ class LayerAudit(Result):
         return choose_block(self.statement)[0]
 
     def count_turns(self, length: int | None) -> F64 | None:
-        """How often each pair turns within `length` positions, shape (D/2,); None where no length is known."""
-        return None if length is None else self.frequencies * (self.limit(length) / TURN)
+        """How often each pair turns within `length` positions, shape (D/2,); None where no length or window is known."""
+        if length is None or (self.statement.doubted or length) < length:
+            return None
+        return self.frequencies * (self.limit(length) / TURN)
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""

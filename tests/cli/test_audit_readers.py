@@ -109,3 +109,21 @@ def test_completion_of_the_last_name():
     from pe_spectra.cli.options import OPTIONS
 
     assert OPTIONS["reader"]._complete("vllm,transformers-") == ["vllm,transformers-5", "vllm,transformers-4"]
+
+
+def test_a_window_is_that_of_the_reader(cli):
+    """llama.cpp sees all where its architecture has no window; of others it was not measured, and nothing is claimed."""
+    model = f"audit {MODELS / 'mistral-7b-v0.1.json'} --json --reader"
+    (own, other, open_) = (
+        read_json(cli(f"{model} {name}"))["models"][0]["layer_types"][0]
+        for name in ("transformers-5", "llama.cpp", "vllm")
+    )
+    assert (own["window"], other["window"], open_["window"]) == (4096, None, None)
+    assert own["never_turn"] > other["never_turn"] > 0
+    assert "these layers see all positions: their window of 4,096 is not kept to" in other["notes"]
+    assert (open_["never_turn"], open_["unseen_pairs"], open_["low_bin"]) == (None, [], None)
+    assert {pair["state"] for pair in open_["frequencies"]} == {None}
+    assert open_["notes"] == ["whether these layers see 4,096 positions at once, as in transformers, was not measured"]
+    assert "is not known, since its window was not measured" in cli(f"{model.replace(' --json', '')} vllm").out
+    kept = read_json(cli(f"audit {MODELS / 'gemma-2-9b.json'} --json --reader llama.cpp"))["models"][0]["layer_types"]
+    assert {layer["name"]: layer["window"] for layer in kept} == {"sliding_attention": 4096, "full_attention": None}

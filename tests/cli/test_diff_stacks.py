@@ -475,3 +475,16 @@ def test_refusals(refuse, diff_files, line, words):
 def test_one_pair_is_enough_for_an_answer(ask_diff, diff_files):
     np.save(diff_files / "one.npy", np.array([1.0]))
     assert name_parts(ask_diff("good.json one.npy")) == ["rotary_dim"]
+
+
+def test_windows_are_those_of_each_stack(ask_diff):
+    """A window that one of two keeps to is a difference; where that was not measured it is unknown."""
+    model = MODELS / "mistral-7b-v0.1.json"
+    found = ask_diff(f"{model} --stack llama.cpp")
+    (window,) = (one for one in found["differences"] if one["what"] == "window")
+    assert (window["a"], window["b"]) == (4096, None)
+    assert found["parameters"]["length"] == 32768
+    found = ask_diff(f"{model} --stack vllm")
+    assert (found["agree"], [one["what"] for one in found["unknown"]]) == (None, ["window"])
+    assert ask_diff(f"{model} --stack transformers-4")["unknown"] == []
+    assert "window" not in str(ask_diff(f"{model} --stack keras-hub,vllm")["unknown"])

@@ -166,8 +166,14 @@ def test_a_window_needs_nothing():
     assert "at most 32 positions at once" in found.reason
 
 
-@pytest.mark.parametrize("name", ["llama.cpp", "vllm", "keras-hub"])
-def test_a_window_is_taken_for_granted_of_transformers_alone(name):
+def test_a_stack_that_does_not_keep_to_a_window_needs_a_way():
+    found, _ = plan({**SMALL, "model_type": "mistral", "sliding_window": 32}, 4096, stack="llama.cpp")
+    assert (found.outcome, found.method) == ("lengthened", "yarn")
+    assert "window" not in found.reason
+
+
+@pytest.mark.parametrize("name", ["vllm", "keras-hub"])
+def test_a_window_is_not_taken_for_granted_where_it_was_not_measured(name):
     found, report = plan({**SMALL, "model_type": "mistral", "sliding_window": 32}, 4096, stack=name)
     assert (found.outcome, bool(report.methods)) == ("lengthened", True)
     assert "the window of 32 positions that transformers gives its layers nothing is needed: whether " in found.reason

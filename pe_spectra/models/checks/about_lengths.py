@@ -153,7 +153,7 @@ def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
     turning = layer.frequencies[layer.frequencies > 0]
     # channels that are not turned keep the similarity from turning negative
     has_still = layer.rotary_dim != layer.head_dim or len(turning) < len(layer.frequencies) or layer.statement.beside
-    if not turning.size or layer.served_length is None or has_still:
+    if not turning.size or layer.served_length is None or layer.count_turns(layer.served_length) is None or has_still:
         return
     reach = layer.limit(layer.served_length)
     limit = min(reach, _SCANNED // len(turning))
@@ -180,7 +180,7 @@ def _check_aliases(layer: LayerAudit) -> Iterator[Finding]:
         yield layer.find(_ALIASING, message, level="warning", pairs=above)
         return
     turning = layer.frequencies[layer.frequencies > 0]
-    if turning.size and layer.served_length is not None:
+    if turning.size and layer.served_length is not None and layer.count_turns(layer.served_length) is not None:
         reach = layer.limit(layer.served_length)
         slowest = float(TURN / turning.min())
         if slowest < reach:

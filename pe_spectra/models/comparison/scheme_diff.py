@@ -139,7 +139,8 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     """
     beside = compare_beside(a, b, turned=False)
     names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
-    more = [*_compare_windows(a, b), *_compare_places(a, b)]
+    found = add_windows(found, a, b)
+    more = [*_compare_places(a, b)]
     more += [
         Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)
     ]
@@ -152,6 +153,35 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
         unknown=(*found.unknown, *unknown),
         remarks=(*found.remarks, *list_alone(a, b)),
     )
+
+
+def add_windows(found: Diff, a: Configuration, b: Configuration) -> Diff:
+    """Add to a comparison of rotations how many positions layers see at once on either side.
+
+    >>> layer = LayerStatement(head_dim=64, doubted=4096)
+    >>> a, b = (Configuration(path="", scheme="rotary", layers=(one,)) for one in (layer, replace(layer, doubted=None)))
+    >>> found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
+    >>> add_windows(found, a, b).unknown[0].why
+    'whether A keeps to a window of 4,096 was not measured'
+    """
+    more, unknown = [*_compare_windows(a, b)], [*_list_doubted(a, b)]
+    return replace(
+        found,
+        agree=False if more else None if unknown and found.agree else found.agree,
+        differences=(*found.differences, *more),
+        unknown=(*found.unknown, *unknown),
+    )
+
+
+def _list_doubted(a: Configuration, b: Configuration) -> Iterator[Unknown]:
+    """Say of which side it is not known how many positions its layers see at once; alike they contradict nothing."""
+    for one, other in zip(a.layers, b.layers, strict=False):
+        doubts = {letter: layer.doubted for letter, layer in zip("AB", (one, other), strict=True) if layer.doubted}
+        windows = one.window, other.window
+        if len(doubts) == 1:
+            ((letter, window),) = doubts.items()
+            why = f"whether {letter} keeps to a window of {window:,} was not measured"
+            yield Unknown(what="window", a=windows[0], b=windows[1], why=why)
 
 
 def is_learned(configuration: Configuration) -> bool:
@@ -186,7 +216,11 @@ def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]
     """Compare how many positions layers see at once; a side with one type of layer is compared with each type."""
     # a window as long as the context is none
     ours, theirs = (
-        {layer.name: layer.window if (layer.window or 0) < (one.length or math.inf) else None for layer in one.layers}
+        {
+            layer.name: layer.window if (layer.window or 0) < (one.length or math.inf) else None
+            for layer in one.layers
+            if layer.doubted is None
+        }
         for one in (a, b)
     )
     is_each = min(len(ours), len(theirs)) > 1

@@ -13,8 +13,9 @@ from pe_spectra.models.lengths.adapted import Attempt, Model, NewConfiguration, 
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult, compare_methods
 from pe_spectra.models.lengths.proposals import RECOMMENDED, WAYS, list_formulas_of_length
 from pe_spectra.models.lengths.starting import check_ladder, check_range, choose_one, find_lengths, list_turned
+from pe_spectra.models.scheme import ANSWERING
 from pe_spectra.models.stacks import STACKS, Stack
-from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join, write_number
@@ -79,9 +80,11 @@ def plan_lengthening(
     ('yarn', 2.0, 2048)
     """
     turned = list_turned(configuration, trained)
-    far = [one for one in turned if one.reach is None or one.reach > (one.trained_length or 0)]
-    # windows were measured of transformers alone: that others keep to them is not taken for granted
-    doubts = not far and stack is not None and not stack.release
+    by = stack or ANSWERING[configuration.format]
+    seen = {one.name: by.see(configuration, one.statement) for one in turned}
+    far = [one for one in turned if _sees_far(one, seen[one.name])]
+    # that a stack keeps to a window is not taken for granted where it was not measured
+    doubts = not far and all(one.doubted is not None for one in seen.values())
     far = turned if doubts else far
     model = Model(configuration, keys, far, [one for one in turned if one not in far], target, stack)
     reach, original = find_lengths(configuration.path, (far or turned)[0], trained)
@@ -101,12 +104,17 @@ def plan_lengthening(
     check_ladder(configuration.path, layer)
     report = compare_methods(layer.rotary_dim or 0, layer.base or 0.0, original, target)
     plan = _recommend(model, plan, layer, report)
-    if doubts and stack is not None:
+    if doubts:
         window = (
             f"with the window of {turned[0].reach:,} positions that transformers gives its layers nothing is needed"
         )
-        plan = replace(plan, reason=f"{plan.reason}; {window}: whether {stack.title} has it was not measured")
+        plan = replace(plan, reason=f"{plan.reason}; {window}: whether {by.title} has it was not measured")
     return plan, report
+
+
+def _sees_far(layer: LayerAudit, seen: LayerStatement) -> bool:
+    """Whether a type of layers is known to see more than one window of positions, which training covers."""
+    return seen.doubted is None and (seen.window is None or seen.window > (layer.trained_length or 0))
 
 
 def _begin(model: Model, layer: LayerAudit, reach: int, original: int | None) -> Plan:

@@ -108,7 +108,9 @@ def tabulate_conformance(
             for name, stack in STACKS.items()
             if {configuration.format, "config.json"} & {*stack.formats}
         }
-        rows += (_describe_row(layer, name, one, found[REFERENCE], length) for name, one in found.items())
+        for name, one in found.items():
+            seen = min(length, STACKS[name].see(configuration, layer).window or length)
+            rows.append(_describe_row(layer, name, one, found[REFERENCE], seen))
     return tuple(rows)
 
 
@@ -208,7 +210,7 @@ def _describe_row(
     row = replace(row, attention_scaling=found.attention_scaling, layout=found.layout, notes=found.notes)
     if isinstance(reference, Refusal):
         return row
-    (compared,) = compare_rotations([reference], [found], length=min(length, layer.window or length)).layer_types
+    (compared,) = compare_rotations([reference], [found], length=length).layer_types
     row = replace(row, max_phase_error=compared.max_phase_error, first_position_off=compared.first_position_off)
     a, b = reference.frequencies, found.frequencies
     if a is None or b is None or len(a) != len(b):

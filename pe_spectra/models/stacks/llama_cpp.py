@@ -23,6 +23,7 @@ from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
+from pe_spectra.models.stated.architectures import has_windows
 from pe_spectra.models.stated.converted_models import (
     LLAMA_CPP_BUILD,
     LLAMA_CPP_COMMIT,
@@ -61,6 +62,14 @@ def _restate(configuration: Configuration, layer: LayerStatement) -> tuple[Confi
     if reads.get("unfilled") and layer.newer is not None and layer.newer.is_of_class:
         layer = replace(layer, newer=None)
     return configuration, replace(layer, turns=False) if reads.get("unturned") else layer
+
+
+def _slides(configuration: Configuration) -> bool | None:
+    """A GGUF file is stated as the library reads it; of config.json it goes by the architecture that is written."""
+    if configuration.format == "gguf":
+        return True
+    name = find_readings(configuration.model).get("architecture")
+    return None if name is None else has_windows(name)
 
 
 def _find_readings(found: Description) -> Mapping[str, Any]:
@@ -284,6 +293,7 @@ LLAMA_CPP = Stack(
     unknown="rope_type {kind} is not known to the converter, which warns and writes no scaling",
     choose=lambda layer: (layer.block.fill_base(layer.older), ()),
     restate=_restate,
+    slides=_slides,
     begin=(_read_model,),
     readings={
         "linear": Reading(takes=("factor",), then=(_read_linear,)),

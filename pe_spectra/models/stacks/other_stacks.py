@@ -216,6 +216,7 @@ META = Stack(
     source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
     reader="llama-models",
     kinds=("default", "llama3"),
+    slides=lambda configuration: True if configuration.format == "params.json" else None,
     begin=(Description.turn_whole_heads,),
     readings={"llama3": Reading(then=(_take_constants,))},
     finish=(Description.turn_pairs,),

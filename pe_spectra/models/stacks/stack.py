@@ -7,6 +7,7 @@ the catalogue's encoding `rope`, or with a formula of the stack's own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -99,6 +100,8 @@ class Stack:
     dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
     #: models that it reads dual_chunk_attention_config of, for an attention that it has not got
     chunked: frozenset[str] = frozenset()
+    #: whether layers that see a window as the library of the file has them do so in it, too; None: it is not known
+    slides: Callable[[Configuration], bool | None] = lambda configuration: None
     #: reads a GGUF file; None where it cannot
     read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
 
@@ -127,7 +130,9 @@ class Stack:
                 configuration, layer = self.restate(configuration, layer)
             if not layer.turns and not is_gguf:
                 return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
-            return turn(configuration, layer, served)
+            found = turn(configuration, layer, served)
+            said = () if layer.window is None else self._note_window(layer, self.see(configuration, layer))
+            return replace(found, notes=(*found.notes, *said)) if said else found
         except FileError as error:
             return Refusal(reason=str(error))
         except InputError as error:
@@ -141,6 +146,45 @@ class Stack:
         [False, True]
         """
         return self.read_gguf is not None if kind == "gguf" else kind in self.formats
+
+    def see(self, configuration: Configuration, layer: LayerStatement) -> LayerStatement:
+        """Return a layer with the window that it has in this stack, and with the one of which that is not known.
+
+        Parameters
+        ----------
+        layer : as the stack's release states it (:meth:`restrict`).
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> stated = Configuration(path="config.json", model="mistral", scheme="rotary")
+        >>> seen = (STACKS[name].see(stated, LayerStatement(head_dim=64, window=4096)) for name in STACKS)
+        >>> [(one.window, one.doubted) for one in seen][:4]
+        [(4096, None), (4096, None), (None, 4096), (None, None)]
+        """
+        window = layer.window
+        if window is None or window >= (configuration.length or math.inf):
+            return layer  # a window as long as the context is none
+        slides = self.slides(configuration)
+        return layer if slides else replace(layer, window=None, doubted=window if slides is None else None)
+
+    def show_windows(self, configuration: Configuration) -> Configuration:
+        """Return what a file states of the part that reads text, with the windows that it has in this stack.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> layers = (LayerStatement(head_dim=64, window=4096),)
+        >>> stated = Configuration(path="config.json", model="mistral", scheme="rotary", layers=layers)
+        >>> STACKS["llama.cpp"].show_windows(stated).layers[0].window is None
+        True
+        """
+        layers = tuple(self.restrict(configuration, layer)[1] for layer in configuration.layers)
+        return replace(configuration, layers=layers, parts=())
+
+    def _note_window(self, stated: LayerStatement, seen: LayerStatement) -> tuple[str, ...]:
+        """Say of a window whether it is not known that the stack keeps to it, or that it does not."""
+        if seen.window is not None:
+            return ()
+        if seen.doubted is None:
+            return (f"these layers see all positions: their window of {stated.window:,} is not kept to",)
+        return (f"whether these layers see {stated.window:,} positions at once, as in transformers, was not measured",)
 
     def restrict(self, configuration: Configuration, layer: LayerStatement) -> tuple[Configuration, LayerStatement]:
         """Return what it reads of a file: the statements as its release makes them, with the keys of one block alone.
@@ -164,7 +208,8 @@ class Stack:
         block, _ = self._choose_block(layer)
         read = block if block.where or block.base is not None else None
         # a share that a class of transformers ignores is no matter of other readers
-        return configuration, replace(layer, newer=None, older=read, share_ignored=False)
+        layer = replace(self.see(configuration, layer), newer=None, older=read, share_ignored=False)
+        return configuration, layer
 
     def _choose_block(self, layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
         """The keys that it reads, and what is to be said about others."""

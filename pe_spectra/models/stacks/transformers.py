@@ -39,6 +39,11 @@ _FILE = "src/transformers/modeling_rope_utils.py"
 # --------------------------------------------------------------------- both major releases
 
 
+def _slides(configuration: Configuration) -> bool | None:
+    """A file is stated as its classes read it; whether they keep to what other formats state was not measured."""
+    return True if configuration.format == "config.json" else None
+
+
 def _read_dynamic(found: Description) -> None:
     """Count from max_position_embeddings, whatever the original length."""
     if found.configuration.model.startswith(_WITH_ALPHA) and found.copy_alpha():
@@ -193,6 +198,7 @@ FIVE = Stack(
     reader=_FIVE,
     kinds=KINDS,
     release=NEWEST,
+    slides=_slides,
     begin=(_ignore_share, _round_up),
     readings={
         "linear": LINEAR,
@@ -291,6 +297,7 @@ FOUR = Stack(
     reader=_LAST,
     kinds=KINDS[:-1],
     release=NEWEST,
+    slides=_slides,
     choose=_choose_older,
     restate=_restate,
     begin=(_note_unmeasured, _choose_share, _round_up),

@@ -159,6 +159,7 @@ class LayerStatement:
     older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings
     default_base: float = DEFAULT_BASE  #: what the model's class takes where no key gives a base
     window: int | None = None  #: positions that attention in these layers sees at once; None for all
+    doubted: int | None = None  #: such a window of which it is not known whether who reads the file keeps to it
     beside: int = 0  #: channels of a query beside the turned part, not turned (qk_nope_head_dim)
     turns: bool = True  #: False for layers that are not turned (NoPE)
     width_key: str = "head_dim"  #: what gives `head_dim`, for messages

@@ -285,6 +285,10 @@ def _say_lengths(layer: LayerAudit) -> str:
     words += [f"inference {served:,}"] if served is not None else []
     words += [f"before scaling {original:,}"] if original not in (None, trained) else []
     window = f", at most {layer.reach:,} of them at once (sliding window)" if layer.reach is not None else ""
+    if layer.statement.sides is not None:
+        before, after = layer.statement.sides
+        sides = f"{before:,} on either side of" if before == after else f"{before:,} before and {after:,} after"
+        window = f", at most {sides} a query (sliding window)"
     return f"{', '.join(words)} positions{window}"
 
 

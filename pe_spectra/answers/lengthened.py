@@ -101,6 +101,8 @@ def _describe(found: NewConfiguration, target: int) -> list[tuple[str, str]]:
         ("configuration", f"{found.length_key}: {target}, read by {found.stack}"),
         ("block", block),
         ("along with it", along if found.along else ""),
+        ("the same for", join(found.alike)),
+        ("left as it is", "; ".join(found.left)),
         ("new audit", _sum_up(found)),
     ]
 

@@ -139,13 +139,24 @@ class LayerAudit(Result):
     )
 
     @derived(
-        "Longest span of positions that these layers see at once (sliding window); null for all, or where it is not "
-        "known whether the implementation that is asked for keeps to the window.",
+        "Positions that these layers see at once (sliding window), a query and all before it; where they see what comes "
+        "after it, too, the larger side and the query. Null for all, or where it is not known whether the implementation "
+        "that is asked for keeps to the window.",
         key="window",
         minimum=1,
     )
     def reach(self) -> int | None:
         return self.statement.window
+
+    @derived(
+        "Positions before and after a query that these layers see, where these are not all and some are after it; null "
+        "for others.",
+        key="window_sides",
+        column=None,
+        minimum=0,
+    )
+    def sides(self) -> tuple[int, int] | None:
+        return self.statement.sides
 
     @derived(
         "Pairs that never complete a period within the training context length, or the window; null where one of the "

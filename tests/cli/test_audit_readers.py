@@ -112,7 +112,7 @@ def test_completion_of_the_last_name():
 
 
 def test_a_window_is_that_of_the_reader(cli):
-    """llama.cpp sees all where its architecture has no window; of others it was not measured, and nothing is claimed."""
+    """llama.cpp sees all where its architecture has no window; where it was not measured nothing is claimed."""
     model = f"audit {MODELS / 'mistral-7b-v0.1.json'} --json --reader"
     (own, other, open_) = (
         read_json(cli(f"{model} {name}"))["models"][0]["layer_types"][0]

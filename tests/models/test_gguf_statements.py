@@ -159,6 +159,17 @@ def test_some_windows_are_no_key():
     assert [one.name for one in read({**keys, "llama4.attention.sliding_window": 0}).layers] == ["all"]
 
 
+@pytest.mark.parametrize("name", ["modern-bert", "gemma-embedding"])
+def test_a_symmetric_window_is_half_on_either_side(name):
+    keys = {
+        f"{name}.embedding_length": 768,
+        f"{name}.attention.head_count": 12,
+        f"{name}.attention.sliding_window": 128,
+    }
+    layers = read({"general.architecture": name, **keys}).layers
+    assert [(one.window, one.sides) for one in layers] == [(None, None), (65, (64, 64))]
+
+
 def test_a_window_that_llama_cpp_does_not_use_is_none():
     assert read(make_llama(**{"llama.attention.sliding_window": 4096})).layers[0].window is None
 

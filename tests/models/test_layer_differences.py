@@ -158,3 +158,16 @@ def test_which_layers_are_of_which_type_is_compared(one, other, expected):
 def test_layers_without_a_chunk_see_all():
     found = read_configuration({"model_type": "llama4_text", "attention_chunk_size": None}, "config.json")
     assert {layer.window for layer in found.layers} == {None}
+
+
+def test_two_sides_of_a_window_are_told():
+    sides = (
+        read_configuration({"model_type": model, "local_attention": 128}, "config.json")
+        for model in ("modernbert", "modernbert-decoder")
+    )
+    found = Diff(agree=True, differences=(), unknown=(), layer_types=(), length=1)
+    (window,) = (one for one in add_beside(found, *sides).differences if one.what == "window")
+    assert window.effect == "a query sees 64 before it and 64 after it in A and 63 before it and none after it in B"
+    both = ({"model_type": "openai_privacy_filter", "sliding_window": size} for size in (64, None))
+    found = add_beside(found, *(read_configuration(keys, "config.json") for keys in both))
+    assert found.differences[0].effect == "a query sees 64 before it and 64 after it in A and all positions in B"

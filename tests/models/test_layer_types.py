@@ -8,8 +8,10 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.statement import OLDER
+from tests.documents import read_json
 from tests.files.gguf import make_gguf
 from tests.models.configurations import YARN, audit, change, load, read, refuse, scale, turn
+from tests.places import MODELS
 
 # ----------------------------------------------------------------------------------- layer types
 
@@ -23,7 +25,7 @@ def windows(config):
     [
         ("gemma-3-1b-it.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
         ("gemma-3-1b-newer-keys.json", {"sliding_attention": (True, 512), "full_attention": (True, None)}),
-        ("modernbert-base.json", {"full_attention": (True, None), "sliding_attention": (True, 128)}),
+        ("modernbert-base.json", {"full_attention": (True, None), "sliding_attention": (True, 65)}),
         ("smollm3-3b.json", {"full_attention": (True, None), "nope": (False, None)}),
         (
             "llama-4-scout-17b-16e-instruct.json",
@@ -137,6 +139,47 @@ def test_a_window_is_read_where_the_code_of_the_class_names_one(keys, expected):
 def test_a_class_whose_layers_see_all_slides_where_they_are_said_to():
     keys = {"model_type": "mellum", "layer_types": ["full_attention", "sliding_attention"], "num_hidden_layers": 2}
     assert windows(keys) == {"full_attention": (True, None), "sliding_attention": (True, 1024)}
+
+
+BOTH_WAYS = {"model_type": "gemma3_text", "use_bidirectional_attention": True}
+
+
+@pytest.mark.parametrize(
+    ("keys", "window", "sides"),
+    [
+        ({"model_type": "modernbert", "local_attention": 128}, 65, (64, 64)),
+        ({"model_type": "modernbert"}, 65, (64, 64)),
+        ({"model_type": "modernbert", "local_attention": 9}, 5, (4, 4)),
+        ({"model_type": "modernbert", "attention_window_size": 8}, 8, None),  # no key of its class
+        ({"model_type": "modernbert-decoder", "local_attention": 128}, 64, None),
+        ({"model_type": "modernbert-decoder"}, 64, None),
+        ({"model_type": "openai_privacy_filter", "sliding_window": 128}, 129, (128, 128)),
+        ({**BOTH_WAYS, "sliding_window": 512}, 257, (256, 256)),
+        (BOTH_WAYS, 2049, (2048, 2048)),
+        ({**BOTH_WAYS, "use_bidirectional_attention": False, "sliding_window": 512}, 512, None),
+        ({"model_type": "gemma4_text", "use_bidirectional_attention": "all", "sliding_window": 12}, 8, (7, 7)),
+        ({"model_type": "t5gemma2_encoder", "text_config": {"sliding_window": 7}}, 4, (3, 3)),
+        ({"model_type": "t5gemma2_encoder", "text_config": {"sliding_window": 6}}, 4, (2, 3)),
+    ],
+)
+def test_some_classes_see_what_comes_after_a_query(keys, window, sides):
+    """As masks of their models were measured: some halve the number, and some see it on either side."""
+    (layer,) = (one for one in read(keys).layers if one.window is not None)
+    assert (layer.window, layer.sides) == (window, sides)
+
+
+def test_an_encoder_sees_both_sides_where_the_decoder_of_its_class_does_not():
+    stated = read({"model_type": "t5gemma"})
+    assert [one.sides for one in stated.layers] == [None, None]
+    assert [one.sides for one in stated.parts[0].layers] == [(4096, 4096), None]
+
+
+def test_an_audit_says_what_a_query_sees(cli):
+    assert (
+        "at most 64 on either side of a query (sliding window)" in cli(f"audit {MODELS / 'modernbert-base.json'}").out
+    )
+    found = read_json(cli(f"audit {MODELS / 'modernbert-base.json'} --json"))["models"][0]["layer_types"]
+    assert [(one["window"], one["window_sides"]) for one in found] == [(None, None), (65, [64, 64])]
 
 
 def test_phases_and_turns_end_at_the_window():

@@ -180,6 +180,38 @@ def test_a_window_is_not_taken_for_granted_where_it_was_not_measured(name):
     assert "at most" not in found.reason
 
 
+@pytest.mark.parametrize(
+    ("config", "written"),
+    [
+        ({"model_type": "t5gemma"}, ("encoder",)),
+        ({"model_type": "t5gemma", "encoder": {"sliding_window": 512}, "decoder": {}}, ("encoder",)),
+        ({"model_type": "t5gemma2"}, ("encoder", "text_config")),
+    ],
+)
+def test_a_part_of_the_same_length_and_frequencies_is_lengthened_too(config, written):
+    found, _ = plan(config, 600_000)
+    assert (found.configuration.alike, found.configuration.left) == (("encoder",), ())
+    part = found.configuration.keys
+    for key in written:
+        part = part[key]
+    assert part["max_position_embeddings"] == 600_000
+    assert dict(found.configuration.block).items() <= (part.get("rope_parameters") or part["rope_scaling"]).items()
+    assert part.get("sliding_window") == config.get("encoder", {}).get("sliding_window")
+
+
+@pytest.mark.parametrize(
+    ("config", "left"),
+    [
+        ({"model_type": "dia"}, ("encoder_config: its context is 1,024 positions",)),
+        ({"model_type": "t5gemma", "encoder": {"rope_theta": 5e5}}, ("encoder: its frequencies are others",)),
+        ({"model_type": "qwen2_5_vl"}, ()),  # its other part turns by the places of patches
+    ],
+)
+def test_a_part_that_stays_as_it_is_is_told(config, left):
+    found, _ = plan(config, 600_000)
+    assert (found.configuration.alike, found.configuration.left) == ((), left)
+
+
 def test_the_length_before_a_linear_scaling_is_asked_for():
     config = {**SMALL, "rope_scaling": {"type": "linear", "factor": 4.0}}
     assert "states linear x4 but not from which length; --trained N" in catch(plan, config, 512)

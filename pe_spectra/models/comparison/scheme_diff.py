@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.models.comparison.divergence import Diff, Difference, Unknown
+from pe_spectra.models.comparison.unread_parts import list_unread, states_part
 from pe_spectra.models.scheme import find_formula, turn_layer
 from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
@@ -111,7 +112,7 @@ def list_alone(a: Configuration, b: Configuration) -> tuple[str, ...]:
         f"{letter} alone states {name}, which is not compared"
         for letter, has, lacks in zip("AB", names, reversed(names), strict=True)
         for name in has
-        if name not in lacks
+        if name not in lacks and not states_part(b if letter == "A" else a, name)
     )
 
 
@@ -146,6 +147,7 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     ]
     said = ((letter, why) for letter, one in (("A", a), ("B", b)) for why in list_untold(one))
     unknown = [Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {why}") for letter, why in said]
+    unknown += list_unread(a, b)
     return replace(
         found,
         agree=False if more else None if unknown and found.agree else found.agree,
@@ -217,7 +219,7 @@ def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]
     # a window as long as the context is none
     ours, theirs = (
         {
-            layer.name: layer.window if (layer.window or 0) < (one.length or math.inf) else None
+            layer.name: (layer.window, layer.sides) if (layer.window or 0) < (one.length or math.inf) else (None, None)
             for layer in one.layers
             if layer.doubted is None
         }
@@ -225,11 +227,21 @@ def _compare_windows(a: Configuration, b: Configuration) -> Iterator[Difference]
     )
     is_each = min(len(ours), len(theirs)) > 1
     for name in {**ours, **theirs} if is_each else max((ours, theirs), key=lambda one: (len(one), "all" not in one)):
-        seen = [next(iter(one.values())) if len(one) == 1 else one.get(name, 0) for one in (ours, theirs)]
-        if seen[0] != seen[1] and 0 not in seen:  # types that one side lacks are differences of their own
-            said = ["all" if one is None else f"{one:,}" for one in seen]
+        seen = [next(iter(one.values())) if len(one) == 1 else one.get(name) for one in (ours, theirs)]
+        a_sees, b_sees = seen  # types that one side lacks are differences of their own
+        if a_sees is not None and b_sees is not None and a_sees != b_sees:
+            said = ["all" if size is None else f"{size:,}" for size, _ in (a_sees, b_sees)]
             effect = f"a layer sees {said[0]} positions at once in A and {said[1]} in B"
-            yield Difference(what="window", a=seen[0], b=seen[1], effect=effect, layers=(name,))
+            if a_sees[1] or b_sees[1]:
+                effect = f"a query sees {_say_sides('A', *a_sees)} and {_say_sides('B', *b_sees)}"
+            yield Difference(what="window", a=a_sees[0], b=b_sees[0], effect=effect, layers=(name,))
+
+
+def _say_sides(letter: str, size: int | None, sides: tuple[int, int] | None) -> str:
+    if size is None:
+        return f"all positions in {letter}"
+    before, after = sides or (size - 1, 0)
+    return f"{before:,} before it and {after or 'none'} after it in {letter}"
 
 
 def _compare_places(a: Configuration, b: Configuration) -> Iterator[Difference]:

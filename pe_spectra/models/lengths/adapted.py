@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -27,6 +27,9 @@ from pe_spectra.records import dataclass
 
 _OPEN: Mapping[str, object] = {**OPEN_OBJECT, "propertyNames": {"pattern": "^."}}
 
+#: Why a part that turns as the first does is left.
+_UNREAD = "no block is read so of it"
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewConfiguration(Result):
@@ -41,6 +44,10 @@ class NewConfiguration(Result):
     length_key: str = quantity("The key of the context length, dotted, which is the target.")
     along: tuple[str, ...] = quantity(
         "The types of layers with a window that the same block scales, which do not need it.", default=()
+    )
+    alike: tuple[str, ...] = quantity("Other parts that are given the same block and length.", default=())
+    left: tuple[str, ...] = quantity(
+        "Other parts that turn positions in a line and stay as they are, and why.", default=()
     )
     findings: tuple[Finding, ...] = quantity("What an audit of it finds at the target, the gravest first.", default=())
 
@@ -63,6 +70,11 @@ class Model(NamedTuple):
         inside = [name for name in find_known(self.configuration.model).parts if name not in names]
         is_passed = inside and NEWER in find_composite(self.configuration.model)[inside[0]].silent_passed
         return names if is_passed else (*names, *inside)
+
+    @property
+    def reader(self) -> Stack:
+        """The implementation that the new configuration is for."""
+        return self.stack or STACKS["transformers-5"]
 
 
 class Attempt(NamedTuple):
@@ -90,44 +102,97 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     >>> find_configuration(Model(read, config, [layer], [], 128, None), layer, choice).where
     'rope_parameters'
     """
-    keys, stack = model.keys or {}, model.stack or STACKS["transformers-5"]
+    keys, stack = model.keys or {}, model.reader
     is_newest = stack.name == "transformers-5"
     old = {one.code for one in audit_configuration(model.configuration).findings if one.level == "error"}
     generations = list_generations(keys, model.part, newest_first=is_newest) if choice.scaling else ("",)
     nested = (None, _list_beside(model)) if model.near else (None,)
-    for beside, generation in product(nested, generations):
-        written, where, block = dict(keys), "", dict[str, Any]()
-        if generation:
-            written, where, block = write_block(
-                keys,
-                model.part,
-                layer=layer.name,
-                generation=generation,
-                scaling=choice.scaling,
-                base=layer.base or 0.0,
-                kept=find_known(model.configuration.model).scaling if choice.keeps else None,
-                beside=beside,
-            )
-            block.pop("attention_factor", None)
-        written, length_key = write_length(written, model.part, model.target)
+    parts = list(_list_parts(model))
+    alike = tuple(one for one, why in parts if not why)
+    for others, beside, generation in product((alike, ()) if alike else ((),), nested, generations):
+        written, wheres, blocks, length_keys = dict(keys), list[str](), list[dict[str, Any]](), list[str]()
+        for part in (model.part, *map(_find_path, others)):
+            if generation:
+                written, where, block = write_block(
+                    written,
+                    part,
+                    layer=layer.name,
+                    generation=generation,
+                    scaling=choice.scaling,
+                    base=layer.base or 0.0,
+                    kept=find_known(model.configuration.model).scaling if choice.keeps else None,
+                    beside=beside,
+                )
+                block.pop("attention_factor", None)
+                wheres, blocks = [*wheres, where], [*blocks, block]
+            written, length_key = write_length(written, part, model.target)
+            length_keys.append(length_key)
         try:
             new = read_configuration(written, model.configuration.path)
         except (FileError, InputError):
             continue
         findings = audit_configuration(new, served=model.target).findings
         is_sound = {one.code for one in findings if one.level == "error"} <= old
-        along = _reads_so(model, new, choice, stack) if is_sound else None
+        along = _reads_so(model, new, choice, stack) if is_sound and _read_alike(model, new, others) else None
         if along is not None:
             return NewConfiguration(
                 keys=MappingProxyType(written),
                 stack=stack.title,
-                where=where,
-                block=MappingProxyType(block),
-                length_key=length_key,
+                where=next(iter(wheres), ""),
+                block=MappingProxyType(next(iter(blocks), {})),
+                length_key=length_keys[0],
                 along=along,
+                alike=tuple(one.where for one in others),
+                left=tuple(f"{one.where}: {why or _UNREAD}" for one, why in parts if one not in others),
                 findings=findings,
             )
     return None
+
+
+def _list_parts(model: Model) -> Iterator[tuple[Configuration, str]]:
+    """Give each other part that turns positions in a line, and why it is not lengthened alike; "" where it may be.
+
+    Towers of pictures have no context length.
+    """
+    whole = model.configuration
+    own = dict(_read_layers(model.reader, whole, model.target))
+    for one in whole.parts:
+        if one.length is None or one.axes or not any(layer.turns and layer.axes is None for layer in one.layers):
+            continue
+        same = _is_alike(own, dict(_read_layers(model.reader, one, model.target)))
+        other = f"its context is {one.length:,} positions" if one.length != whole.length else ""
+        yield one, other or ("" if same else "its frequencies are others")
+
+
+def _find_path(part: Configuration) -> tuple[str, ...]:
+    """The keys that lead to where the class of a part reads its block."""
+    names = tuple(part.where.split("."))
+    return (*names, *(name for name in find_known(part.model).parts if name not in names))
+
+
+def _read_layers(stack: Stack, part: Configuration, served: int) -> Iterator[tuple[str, Rotation | None]]:
+    yield from ((layer.name, _read(stack, part, layer, served)) for layer in part.layers)
+
+
+def _is_alike(own: Mapping[str, Rotation | None], other: Mapping[str, Rotation | None]) -> bool:
+    """Whether every type of layers of a part turns as that of the same name does."""
+    for name, found in other.items():
+        one = own.get(name)
+        if one is None or found is None or not is_same(_frequencies(one), _frequencies(found)):
+            return False
+        if abs((one.attention_scaling or 1) - (found.attention_scaling or 1)) > SAME:
+            return False
+    return True
+
+
+def _read_alike(model: Model, new: Configuration, others: Sequence[Configuration]) -> bool:
+    """Whether the other parts that were written turn as the first does."""
+    own = dict(_read_layers(model.reader, new, model.target))
+    for other in others:
+        found = [one for one in new.parts if f"{one.where}.".startswith(f"{other.where}.") and one.layers]
+        if not found or not all(_is_alike(own, dict(_read_layers(model.reader, one, model.target))) for one in found):
+            return False
+    return True
 
 
 def _list_beside(model: Model) -> dict[str, dict[str, Any]]:

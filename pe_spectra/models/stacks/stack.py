@@ -101,7 +101,7 @@ class Stack:
     #: models that it reads dual_chunk_attention_config of, for an attention that it has not got
     chunked: frozenset[str] = frozenset()
     #: whether layers that see a window as the library of the file has them do so in it, too; None: it is not known
-    slides: Callable[[Configuration], bool | None] = lambda configuration: None
+    slides: Callable[[Configuration], bool | None] = lambda _: None
     #: reads a GGUF file; None where it cannot
     read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
 
@@ -164,7 +164,7 @@ class Stack:
         if window is None or window >= (configuration.length or math.inf):
             return layer  # a window as long as the context is none
         slides = self.slides(configuration)
-        return layer if slides else replace(layer, window=None, doubted=window if slides is None else None)
+        return layer if slides else replace(layer, window=None, sides=None, doubted=window if slides is None else None)
 
     def show_windows(self, configuration: Configuration) -> Configuration:
         """Return what a file states of the part that reads text, with the windows that it has in this stack.

@@ -44,6 +44,8 @@ WITH_WINDOWS = frozenset((
     "gemma2", "gemma3n", "gemma4", "gemma-embedding", "gpt-oss", "exaone4", "exaone-moe", "smallthinker", "afmoe",
     "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
 ))  # fmt: skip
+#: Of these, a query sees half of the window before it and half after it.
+SYMMETRIC = frozenset(("gemma-embedding", "modern-bert"))
 #: The window where no key gives it.
 WINDOWS = {"gemma2": 4096, "llama4": 8192}
 #: Of these, sliding layers have base 10000 where no key says another, and no scaling.

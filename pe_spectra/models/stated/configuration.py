@@ -95,7 +95,7 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
         return read_axial(config, path)
     whole = Keys(config, path, release=release)
     found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
-    found = replace(found, read_by=cache(partial(read_configuration, config, path)))
+    found = replace(found, keys=config, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
     report_shared(whole)

@@ -147,6 +147,8 @@ def _read_layers(
     if window is None:
         return (full,)
     sliding = replace(full, name=CHUNKED if name == "llama4" else SLIDING, window=window)
+    if name in architectures.SYMMETRIC:
+        sliding = replace(sliding, window=window // 2 + 1, sides=(window // 2, window // 2))
     first = still if architectures.leaves_full(name) else replace(full, name=FULL)
     return first, _read_sliding_layer(name, keys, sliding, block)
 

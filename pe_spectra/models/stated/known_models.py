@@ -69,6 +69,9 @@ class KnownModel(NamedTuple):
     last_full: bool = False  #: the last layer is one of full attention whatever the pattern is
     needs_window: bool = False  #: layers that slide are refused where the file has no sliding_window
     window: int | None = None  #: longest lag + 1 of sliding layers; of all layers where these are alike
+    #: what a query sees of a window W by its key: (W + a) // d + b positions before it, and after it where it sees any;
+    #: with the key and value that switch it, if any. The first is also that of `window`; empty: W - 1 before it
+    sees: tuple[_Block, ...] = ()
     reads_window: bool = True  #: its code names a key of windows; where it does not, none is read
     switched: bool = False  #: the window applies only with use_sliding_window true
     window_from: int | None = None  #: layers before this one do not slide, unless max_window_layers says another

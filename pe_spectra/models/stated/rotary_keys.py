@@ -41,12 +41,13 @@ _MANY, _MOST = 48, 4096
 
 
 class _LayerType(NamedTuple):
-    """One type of layer: its name ("all" where there is one), the window that it sees, whether it is turned."""
+    """One type of layer: its name ("all" where there is one), what it sees, whether it is turned."""
 
     name: str
     window: int | None
     turns: bool
     places: tuple[int, ...] = ()
+    sides: tuple[int, int] | None = None
 
 
 def asks_rotation(keys: Keys) -> bool:
@@ -121,6 +122,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         default_base=_choose_default(known, one.name),
         whole=_read_whole(keys, known, one.name) if known.proportional else None,
         window=one.window,
+        sides=one.sides,
         beside=0 if known.part_key else keys.find_integer("qk_nope_head_dim", least=0) or 0,
         turns=one.turns,
         width_key=width_key,
@@ -158,10 +160,11 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
     ]
     for name, turns in zip(names, turned, strict=True):
         if name not in found:
-            found[name] = _LayerType(name, _find_window(keys, known, name), turns)
+            window, sides = _find_window(keys, known, name)
+            found[name] = _LayerType(name, window, turns, sides=sides)
         elif found[name].turns != turns:
             if UNTURNED not in found:
-                found[UNTURNED] = _LayerType(UNTURNED, _find_window(keys, known, name), turns=False)
+                found[UNTURNED] = found[name]._replace(name=UNTURNED, turns=False)
             found[name] = found[name]._replace(turns=True)
     places: dict[str, list[int]] = {name: [] for name in found}
     for place, (name, turns) in enumerate(zip(names, turned, strict=True)):
@@ -199,16 +202,23 @@ def _list_flags(keys: Keys, known: KnownModel, count: int) -> tuple[bool, ...]:
     return tuple(every is None or (i + 1) % every != 0 for i in range(count))
 
 
-def _find_window(keys: Keys, known: KnownModel, name: str) -> int | None:
+def _find_window(keys: Keys, known: KnownModel, name: str) -> tuple[int | None, tuple[int, int] | None]:
+    """The longest lag + 1 that a type of layers sees, and the sides of a query where it sees what comes after it."""
     is_off = not known.reads_window or (known.switched and not keys.find_truth("use_sliding_window"))
     sees_all = name == "all" and (known.window_from is not None or known.layers == (FULL,))
     if is_off or sees_all or name in (FULL, *_WITHOUT):
-        return None
+        return None, None
     sliding = ("sliding_window", "local_attention", "attention_window_size")
     stated = ("attention_chunk_size",) if name == CHUNKED else sliding
-    if any(key in keys.found for key in stated):  # null is "no window"
-        return keys.find_integer(*stated)
-    return known.window
+    is_stated = any(key in keys.found for key in stated)  # null is "no window"
+    size, key = keys.find_integer(*stated) if is_stated else known.window, keys.find_key(stated)
+    if size is None or not known.sees:
+        return size, None
+    laws = (one for one in known.sees if key in (None, one["key"]))
+    laws = (one for one in laws if "if" not in one or keys.found.get(one["if"][0]) == one["if"][1])
+    law = next(laws, {"before": (0, 1, -1)})
+    seen = [max(0, (size + a) // d + b) for a, d, b in (law[side] for side in ("before", "after") if side in law)]
+    return max(seen) + 1, (seen[0], seen[1]) if len(seen) > 1 else None
 
 
 def _choose_default(known: KnownModel, name: str) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -158,7 +158,8 @@ class LayerStatement:
     newer: RotaryBlock | None = None  #: rope_parameters, which transformers 5 writes
     older: RotaryBlock | None = None  #: rope_theta with rope_scaling and their older spellings
     default_base: float = DEFAULT_BASE  #: what the model's class takes where no key gives a base
-    window: int | None = None  #: positions that attention in these layers sees at once; None for all
+    window: int | None = None  #: longest lag + 1 that attention in these layers sees; None for all
+    sides: tuple[int, int] | None = None  #: positions before and after a query that it sees; None: none after it
     doubted: int | None = None  #: such a window of which it is not known whether who reads the file keeps to it
     beside: int = 0  #: channels of a query beside the turned part, not turned (qk_nope_head_dim)
     turns: bool = True  #: False for layers that are not turned (NoPE)
@@ -209,6 +210,8 @@ class Configuration:
     where: str = ""  #: the keys that lead to the part that this is about; empty for a model of one part
     part: str = ""  #: the same of a part beside that which reads text
     parts: tuple[Configuration, ...] = ()  #: those beside it that encode positions
+    #: the object of a config.json as a whole; empty for other files, and in a part
+    keys: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
     #: reads the same file as the classes of another release do; None where no class reads it
     read_by: Callable[[str], Configuration] | None = field(default=None, compare=False, repr=False)
     #: gives the other ways in which its class has positions, each with `where` it is in the model; they are not audited

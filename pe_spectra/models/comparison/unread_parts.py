@@ -1,0 +1,59 @@
+"""Parts that a file states and whose positions are not known here: what a comparison of two files cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pe_spectra.errors import FileError, shorten
+from pe_spectra.models.comparison.divergence import Unknown
+from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.known_models import find_composite
+from pe_spectra.models.stated.statement import Configuration
+
+
+def list_unread(a: Configuration, b: Configuration) -> Iterator[Unknown]:
+    """Give each part that one of two files states, and the other not alike, of which no positions are known here.
+
+    >>> text = {"model_type": "llama", "head_dim": 64}
+    >>> files = ({"model_type": "llava", "text_config": text, "vision_config": {"model_type": name}} for name in "xy")
+    >>> [one.why for one in list_unread(*(read_configuration(config, "config.json") for config in files))]
+    ['A: vision_config: no positions of x are known here', 'B: vision_config: no positions of y are known here']
+    """
+    for letter, one, other in (("A", a, b), ("B", b, a)):
+        for name, why in _find_unread(one):
+            if other.keys.get(name) != one.keys[name]:
+                yield Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {name}: {why}")
+
+
+def states_part(configuration: Configuration, name: str) -> bool:
+    """Whether a file states an object where another has a part, known here or not.
+
+    >>> keys = {"model_type": "llava", "text_config": {"model_type": "llama", "head_dim": 64}}
+    >>> states_part(read_configuration(keys, "config.json"), "vision_config")
+    False
+    """
+    return isinstance(configuration.keys.get(name.partition(".")[0]), Mapping)
+
+
+def _find_unread(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    """The objects of a file that name a model and are not read, by key, and why."""
+    read = [f"{one.where}." for one in (configuration, *configuration.parts)]
+    whole = configuration.keys.get("model_type")
+    parts = find_composite(whole) if isinstance(whole, str) else {}
+    for key, stated in configuration.keys.items():
+        kind = stated.get("model_type") if isinstance(stated, Mapping) else None
+        if not isinstance(kind, str) or (parts and key not in parts) or any(one.startswith(f"{key}.") for one in read):
+            continue
+        scheme = _find_scheme(stated, configuration.path)
+        if scheme is None:
+            yield key, f"no positions of {shorten(kind)} are known here"
+        elif scheme != "none" and not parts:
+            yield key, f"what {shorten(str(whole))} makes of its {shorten(kind)} is not known here"
+
+
+def _find_scheme(stated: Mapping[str, Any], path: str) -> str | None:
+    try:
+        return read_configuration(stated, path).scheme
+    except FileError:
+        return None

@@ -139,9 +139,9 @@ class LayerAudit(Result):
     )
 
     @derived(
-        "Positions that these layers see at once (sliding window), a query and all before it; where they see what comes "
-        "after it, too, the larger side and the query. Null for all, or where it is not known whether the implementation "
-        "that is asked for keeps to the window.",
+        "Positions that these layers see at once (sliding window), a query and those before it; of layers that see "
+        "what comes after it, too, the larger side and the query. Null for all, or where it is not known whether the "
+        "implementation that is asked for keeps to the window.",
         key="window",
         minimum=1,
     )
@@ -265,7 +265,7 @@ class LayerAudit(Result):
         return choose_block(self.statement)[0]
 
     def count_turns(self, length: int | None) -> F64 | None:
-        """How often each pair turns within `length` positions, shape (D/2,); None where no length or window is known."""
+        """How often each pair turns within `length` positions, shape (D/2,); None where that or a window is not known."""
         if length is None or (self.statement.doubted or length) < length:
             return None
         return self.frequencies * (self.limit(length) / TURN)

@@ -11,6 +11,7 @@ from tests.documents import read_json
 from tests.models.configurations import read
 
 DEBERTA = {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False}
+DEBERTA |= {"pos_att_type": ["c2p", "p2c"]}
 SOME = (
     DEBERTA | {"position_buckets": 256},
     DEBERTA | {"position_buckets": 128},
@@ -208,10 +209,16 @@ def test_a_class_whose_ways_are_all_switched_off_has_no_positions(model):
     off = read({"model_type": model, "position_biased_input": False, "relative_attention": False})
     assert off.scheme == "none"
     relative, biased = (
-        read({"model_type": model, key: True}) for key in ("relative_attention", "position_biased_input")
+        read({"model_type": model, "pos_att_type": ["c2p"], key: True})
+        for key in ("relative_attention", "position_biased_input")
     )
     assert [one.a for one in compare_schemes(off, relative)][:1] == ["none"]
     assert biased.scheme == "learned"
+
+
+def test_the_products_of_deberta_are_compared():
+    one = read(DEBERTA | {"pos_att_type": ["c2p"]})
+    assert [(found.what, found.a, found.b) for found in compare_schemes(read(DEBERTA), one)] == [("p2c", 1, 0)]
 
 
 def test_a_way_that_a_switch_takes_away_is_a_difference():

@@ -57,7 +57,10 @@ def test_sizes_are_those_of_the_real_models():
     """With keys that were drawn when the models were built, several at once, not those that were measured."""
     wrong, told = [], 0
     for name, keys, kind, sizes in DRAWN:
-        (found,) = [one for one in find_schemes(Keys(keys, "config.json"), name) if one.name == kind]
+        # that its module is built does not say that it counts
+        named = {"pos_att_type": ["c2p"]} if kind == "disentangled" else {}
+        (found,) = [one for one in find_schemes(Keys({**named, **keys}, "config.json"), name) if one.name == kind]
+        sizes |= {"c2p": 1, "p2c": 0} if kind == "disentangled" else {}
         if kind == "window-bias" and "window" in found.values:
             has_class_token = sizes["rows"] % 4 == 0  # three more rows; squares of odd numbers are 1 more than that
             sizes |= {"window": (round((sizes["rows"] - 3 * has_class_token) ** 0.5) + 1) // 2}
@@ -102,9 +105,31 @@ def test_every_answer_has_words_and_says_what_is_not_analysed():
         ({"model_type": "wav2vec2-conformer", "position_embeddings_type": None}, "convolutional", None),
         (
             {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False},
-            "disentangled",
-            None,
+            "none",
+            {},
         ),
+        *(
+            (
+                {
+                    "model_type": "deberta",
+                    "relative_attention": True,
+                    "position_biased_input": False,
+                    "pos_att_type": t,
+                },
+                "disentangled" if terms else "none",
+                terms and {**terms, "before": 511, "behind": 512, "d": 768},
+            )
+            for t, terms in (
+                (["c2p", "p2c"], {"c2p": 1, "p2c": 1}),
+                ("C2P | x", {"c2p": 1, "p2c": 0}),
+                (["p2c"], {"c2p": 0, "p2c": 1}),
+                ([], {}),
+                (None, {}),
+                ("p2p", {}),
+            )
+        ),
+        ({"model_type": "sew-d"}, "disentangled", None),  # has both by default
+        ({"model_type": "sew-d", "pos_att_type": []}, "convolutional", None),
         (
             {"model_type": "sam_vision_model", "image_size": 512},
             "learned",

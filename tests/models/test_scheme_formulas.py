@@ -28,12 +28,14 @@ HEIGHT, WIDTH, LENGTH = 3, 5, 9
 #: What lists of numbers are, by their length.
 NUMBERS = {1: ("fails_from",), 2: ("before", "behind"), 3: ("window", "trained", "heads")}
 DEBERTA = {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False}
+DEBERTA |= {"pos_att_type": ["c2p", "p2c"]}
 
 
 def find_made(model, kind, keys):
     """What a scheme was measured to be; the switches that add it are set."""
     facts = [one for one in load_table(f"{NEWEST}-schemes")["types"][model]["has"] if one["kind"] == kind]
     switched = dict(one["if"] for one in facts if "if" in one)
+    switched |= {one["terms"]["key"]: one["terms"]["words"] for one in facts if "terms" in one}
     (found,) = [one for one in find_schemes(Keys({**switched, **keys}, "config.json"), model) if one.name == kind]
     return dict(found.made)
 

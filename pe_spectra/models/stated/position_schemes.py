@@ -129,7 +129,7 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
         one["kind"]: FoundScheme(
             name=one["kind"],
             at=one["at"],
-            values=_read_sizes(keys, one),
+            values={**_read_sizes(keys, one), **_read_terms(keys, one)},
             made=_read_made(keys, one),
             elsewhere=one.get("elsewhere", ""),
         )
@@ -155,7 +155,18 @@ def _applies(keys: Keys, fact: Mapping[str, Any]) -> bool:
     key, value = fact.get("if", (None, None))
     # null is a value here: a class without a word for positions has none
     taken_away = any(one in keys.found and keys.found[one] == other for one, other in fact.get("unless", ()))
-    return not taken_away and (key is None or keys.found.get(key) == value)
+    is_switched = key is None or keys.found.get(key) == value
+    return not taken_away and is_switched and ("terms" not in fact or 1 in _read_terms(keys, fact).values())
+
+
+def _read_terms(keys: Keys, fact: Mapping[str, Any]) -> dict[str, int]:
+    """Which products with its vectors attention adds, each 1 or 0, where a key names them."""
+    terms = fact.get("terms", {"key": "", "words": ()})
+    stated = keys.found.get(terms["key"])
+    named = terms.get("default") if terms["key"] not in keys.found else stated
+    if isinstance(named, str):
+        named = [one.strip() for one in named.lower().split("|")]
+    return {word: int(isinstance(named, list | tuple) and word in named) for word in terms["words"]}
 
 
 def _read_sizes(keys: Keys, fact: Mapping[str, Any]) -> dict[str, int]:

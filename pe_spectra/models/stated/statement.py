@@ -49,6 +49,8 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "unused": (0, "Rows of it that are no positions."),
     "distances": (1, "Lags that have a learned vector each."),
     "window": (1, "Side of the window within which offsets have a bias, in patches."),
+    "c2p": (0, "1 where scores have queries times the vectors of their lags (DeBERTa), else 0."),
+    "p2c": (0, "1 where scores have keys times the vectors of their lags (DeBERTa), else 0."),
     "kernel": (1, "Positions that a convolution sees at once."),
     "fails_from": (1, "The first row or column of a grid for which a class has no row in its table, and fails."),
     "before": (0, "Positions before a query that a convolution sees, or that have a row of their own."),

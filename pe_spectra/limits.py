@@ -99,6 +99,8 @@ MAX_TEXT_LINES = 1 << 22
 MAX_LINE_BYTES = 1 << 22
 #: Rows and columns of a series that is looked at.
 MAX_SERIES_ROWS, MAX_SERIES_COLUMNS = 1 << 22, 64
+#: Samples of a window that encodings are looked at in: one that is chosen, and one that is given.
+MAX_CHOSEN_WINDOW, MAX_WINDOW = 1 << 10, 1 << 12
 #: Folders that are looked into for models.
 MAX_FOLDERS = 1 << 16
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pe_spectra.answers.answer import Answer, Body, Later, Verdict, Verdicts, group_facts
+from pe_spectra.answers.series_choices import (
+    SHOWN,
+    explain_choice,
+    judge_choice,
+    list_choice_facts,
+    note_choice,
+)
+from pe_spectra.faces import Columns
 from pe_spectra.quantities import quantity, tabulate
 from pe_spectra.records import dataclass
+from pe_spectra.series.deciding import EncodingChoice
 from pe_spectra.series.line_search import LEAST_CYCLES
 from pe_spectra.series.series_report import SeriesColumn, SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
@@ -26,10 +35,11 @@ class SeriesBody(Body):
 
     kind = "series"
     report: SeriesReport = quantity("Its times and its columns.", inline=True)
+    choice: EncodingChoice | None = quantity("Which encoding suits it; null where no column was looked at for periods.")
 
 
-def answer_series(report: SeriesReport, *, notes: tuple[str, ...] = ()) -> Answer:
-    """Turn what a series shows into an answer.
+def answer_series(report: SeriesReport, choice: EncodingChoice | None = None, *, notes: tuple[str, ...] = ()) -> Answer:
+    """Turn what a series shows into an answer, with what suits it where encodings were held against it.
 
     >>> import numpy as np
     >>> from pe_spectra.series.series_report import describe_series
@@ -37,20 +47,30 @@ def answer_series(report: SeriesReport, *, notes: tuple[str, ...] = ()) -> Answe
     >>> answer_series(describe_series({"load": np.sin(times)}, times)).verdict.code
     'periods'
     """
+    is_chosen = choice is not None and bool(choice.ranked)
+    found = judge_series(report)
+    facts = [("series", found.text.removesuffix("."))] if is_chosen else []
     return Answer(
-        body=SeriesBody(report=report),
-        verdict=judge_series(report),
-        table=tabulate([period for column in report.columns for period in column.periods])
-        or {name: [] for name in SeriesPeriod.quantities()},
+        body=SeriesBody(report=report, choice=choice),
+        verdict=judge_choice(choice) if choice is not None and is_chosen else found,
+        results=choice.ranked if choice is not None else (),
+        table={} if is_chosen else _tabulate_periods(report),
         facts=[
+            *facts,
+            *(list_choice_facts(choice) if choice is not None else ()),
             *_list_times(report.sampling),
             *group_facts((one.column, _list_facts(one, report)) for one in report.columns),
         ],
-        details=Later(lambda: _explain(report)),
-        notes=(*notes, *_list_notes(report)),
-        shown=_SHOWN,
+        details=Later(lambda: [*(explain_choice() if is_chosen else ()), *_explain(report)]),
+        notes=(*notes, *_list_notes(report), *(note_choice(choice) if choice is not None else ())),
+        shown=SHOWN if is_chosen else _SHOWN,
         digits=_DIGITS,
     )
+
+
+def _tabulate_periods(report: SeriesReport) -> Columns:
+    rows = tabulate([period for column in report.columns for period in column.periods])
+    return rows or {name: [] for name in SeriesPeriod.quantities()}
 
 
 # --------------------------------------------------------------------- verdicts
@@ -147,6 +167,8 @@ def _list_facts(column: SeriesColumn, report: SeriesReport) -> Iterator[tuple[st
     if column.silent is not None:
         yield "periods", f"not looked for: {column.silent}"
         return
+    for period in column.periods:
+        yield entitle_period(period, report.sampling).partition(" (")[0], _describe_period(period, report.sampling)
     if column.trend_share is not None and column.explained is not None:
         yield "trend", f"a straight line alone explains {percent(column.trend_share)} of the variance"
         yield "explained", f"{percent(min(1.0, column.explained))} by the line and the periods together"
@@ -155,6 +177,14 @@ def _list_facts(column: SeriesColumn, report: SeriesReport) -> Iterator[tuple[st
         yield "noise", "white" if not column.correlation else red
     if column.slowest is not None and column.fastest is not None:
         yield "looked for", f"periods from {write(column.fastest)} to {write(column.slowest)}"
+
+
+def _describe_period(period: SeriesPeriod, sampling: Sampling) -> str:
+    parts = [f"{sampling.write(period.period)} +- {sampling.write(period.error, 2)}", f"{period.steps:.4g} steps"]
+    parts += [f"{percent(period.share)} of the variance", f"{period.cycles:.4g} cycles"]
+    if period.harmonics:
+        parts.append(f"harmonics {' '.join(map(str, period.harmonics))}")
+    return "; ".join([*parts, f"false alarm {period.false_alarm:.2g}"])
 
 
 def _explain(report: SeriesReport) -> Iterator[tuple[str, str]]:

@@ -118,11 +118,15 @@ COMMANDS: Mapping[str, Declaration] = {
         examples=("pe-spectra inspect sinusoidal:d=64 --length 128", "pe-spectra inspect --explain seam"),
     ),
     "series": Declaration(
-        summary="What a recorded series shows: its step, gaps and trend, and its periods against red noise.",
+        summary="Which encoding suits a recorded series: its step, gaps and periods, and what each makes of them.",
         module="series_command",
-        takes="file column time",
+        takes="file column time d:model window:samples candidates",
         figure="",
-        examples=("pe-spectra series readings.csv", "pe-spectra series readings.csv --column load --time date --json"),
+        examples=(
+            "pe-spectra series readings.csv",
+            "pe-spectra series readings.csv --column load --time date --json",
+            "pe-spectra series readings.csv --window 60 --candidates sinusoidal dft periods:steps=7",
+        ),
     ),
     "audit": Declaration(
         summary="What positional encoding a model's configuration really gives, and what is wrong with it.",

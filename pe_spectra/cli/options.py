@@ -193,6 +193,22 @@ OPTIONS: Mapping[str, Option] = {
     # of a series
     "file": Option("file", "FILE", "a series: .csv, .tsv, .npy, .npz, .parquet", required=True),
     "column": Option("--column", "NAME", "column to look at, again for each  [all of numbers]", several=True),
+    "d:model": Option(
+        "--d", "N", "width of the model, 2 to 65536", IntegerRange(minimum=2, maximum=1 << 16), default="256"
+    ),
+    "window:samples": Option(
+        "--window",
+        "N",
+        "samples that a model sees at once, 2 to 4096  [two of the longest period]",
+        IntegerRange(minimum=2, maximum=limits.MAX_WINDOW),
+    ),
+    "candidates": Option(
+        "--candidates",
+        "SPEC...",
+        "encodings to choose from  [a short list, and encodings of the periods found]",
+        several=True,
+        words=ENCODING_NAMES,
+    ),
     "time": Option("--time", "NAME", "column of the times  [the first with dates, or called time, date, timestamp]"),
     # of models
     "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),

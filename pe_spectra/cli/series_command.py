@@ -1,23 +1,40 @@
-"""The command about recorded series: their times, and the periods of their columns."""
+"""The command about recorded series: their times, the periods of their columns, and encodings that suit them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import InputError
 
+if TYPE_CHECKING:
+    from pe_spectra.encodings import Encoding
 
-def series(run: Run, file: str, column: tuple[str, ...] | None, time: str | None) -> Outcome:
+
+def series(
+    run: Run,
+    file: str,
+    column: tuple[str, ...] | None,
+    time: str | None,
+    d: int,
+    window: int | None,
+    candidates: Sequence[str] | None,
+) -> Outcome:
     """The step of its times and how regular it is, gaps, repeated times and changes of clocks with their dates;
-    of each column the straight trend, and the periods that stand out of red noise, harmonics told as such,
-    each with the share of the variance that it explains. FILE is a text with a column for each quantity
-    (.csv, .tsv), .npy, .npz, or .parquet where pyarrow is installed.
+    of each column the straight trend, and the periods that stand out of red noise, with the share of the
+    variance that each explains. Then each candidate in a window of the series: whether its vectors are
+    distinct, what its kernel does at the periods, how far its vectors are apart, its norm; and by few rules
+    which to use, and which to avoid. FILE is a text with a column for each quantity (.csv, .tsv), .npy, .npz,
+    or .parquet where pyarrow is installed.
     """
     from pe_spectra.answers.series_answers import answer_series, list_columns
     from pe_spectra.files.recorded_series import read_series
+    from pe_spectra.series.deciding import choose_encoding
     from pe_spectra.series.series_report import describe_series
 
+    chosen = read_candidates(candidates or (), d)
     with run.progress("looking for periods"):
         read = read_series(Path(file), columns=column or (), time=time, label="FILE")
         report = describe_series(read.columns, file=file, timed=read.timed, **read.known)
@@ -26,7 +43,32 @@ def series(run: Run, file: str, column: tuple[str, ...] | None, time: str | None
             raise InputError(
                 "--figure has nothing to draw", str(run.figure), "a column in which periods were looked for"
             )
+        choice = choose_encoding(report, d=d, window=window, candidates=chosen) if drawn else None
         return run.finish(
-            answer_series(report, notes=read.notes),
-            plot("pe_spectra.plots.series_spectrum.compose_series", report) if drawn else None,
+            answer_series(report, choice, notes=read.notes),
+            plot("pe_spectra.plots.series_spectrum.compose_series", report, choice) if drawn else None,
         )
+
+
+def read_candidates(specs: Sequence[str], d: int) -> tuple[Encoding, ...]:
+    """Build the encodings that SPECs name; those that leave their width open have that of the model.
+
+    Raises
+    ------
+    InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says.
+
+    >>> [one.label for one in read_candidates(["dft", "dft:d=8"], 16)]
+    ['dft d=16', 'dft d=8']
+    """
+    if not specs:
+        return ()
+    from pe_spectra.sources import build_encodings, has_option
+    from pe_spectra.spec import NamedSpec, parse_spec
+
+    built: list[Encoding] = []
+    for text in specs:
+        spec = parse_spec(text, "--candidates")
+        is_open = isinstance(spec, NamedSpec) and "d" not in dict(spec.parameters)
+        given = {"d": [str(d)]} if is_open and has_option([text], "d", "--candidates") else {}
+        built += build_encodings([text], given, "--candidates")
+    return tuple(dict.fromkeys(built))

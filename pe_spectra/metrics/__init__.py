@@ -36,7 +36,9 @@ __all__ = [
     "Views",
     "measure_ladder_resolution",
     "measure_metrics",
+    "measure_norm",
     "measure_periods",
+    "relate_separation",
 ]
 
 _NO_LIST = "the encoding has no list of frequencies"
@@ -112,8 +114,8 @@ def _measure_likeness(
     return Likeness.tell(
         {
             "min_separation": smallest,
-            "relative_separation": table if isinstance(table, str) else _relate(smallest, table),
-            "norm_rms": table if isinstance(table, str) else _measure_norm(table),
+            "relative_separation": table if isinstance(table, str) else relate_separation(smallest, table),
+            "norm_rms": table if isinstance(table, str) else measure_norm(table),
             "toeplitz_share": _find_share(faithfulness.encoding, table, spectrum),
         }
     )
@@ -138,8 +140,20 @@ def _read_table(faithfulness: Faithfulness) -> F64 | str:
     return read_codes(encoding, faithfulness.length)
 
 
-def _relate(smallest: float | str, table: F64) -> float | str:
-    """Divide the smallest distance by the root of the mean squared one, sqrt(2 sum |e(s) - mean|^2/(S-1))."""
+def relate_separation(smallest: float | str, table: F64) -> float | str:
+    """Divide a distance by the root of the mean squared one of all pairs, sqrt(2 sum |e(s) - mean|^2/(S-1)).
+
+    Parameters
+    ----------
+    smallest : a distance, or why there is none. table : (S, d).
+
+    Returns
+    -------
+    The ratio, or why there is none.
+
+    >>> round(relate_separation(1.0, np.eye(4)), 9)  # over sqrt 2
+    0.707106781
+    """
     if isinstance(smallest, str):
         return smallest
     with np.errstate(over="ignore"):
@@ -152,7 +166,12 @@ def _relate(smallest: float | str, table: F64) -> float | str:
     return smallest / power / typical if typical else "all position vectors are equal"
 
 
-def _measure_norm(table: F64) -> float:
+def measure_norm(table: F64) -> float:
+    """Return the root mean squared norm of vectors (S, d).
+
+    >>> measure_norm(np.array([[3.0, 4.0], [0.0, 5.0]]))
+    5.0
+    """
     scaled, power = rescale(table)
     return power * math.sqrt(float(np.sum(scaled * scaled)) / len(table))
 

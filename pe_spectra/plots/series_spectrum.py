@@ -20,6 +20,7 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
+from pe_spectra.series.deciding import EncodingChoice
 from pe_spectra.series.series_report import SeriesColumn, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count
@@ -68,7 +69,7 @@ def draw_first_column(axes: Axes, report: SeriesReport) -> None:
 
 
 @fixed_style()
-def compose_series(report: SeriesReport) -> Figure:
+def compose_series(report: SeriesReport, choice: EncodingChoice | None = None) -> Figure:
     """The figure of `pe-spectra series`: a panel for each column in which periods were looked for."""
     columns = list_columns(report.columns)
     drawn, words = columns[:_MOST], measure_above(1) + 0.14
@@ -76,7 +77,7 @@ def compose_series(report: SeriesReport) -> Figure:
     note = f"{sampling.samples:,} samples from {sampling.start} to {sampling.end}, step {sampling.write(sampling.step)}"
     more = f"; {count(len(columns) - len(drawn), 'other column')} not drawn" if len(columns) > len(drawn) else ""
     layout = Layout(
-        title=escape_sentence(answer_series(report).title),
+        title=escape_sentence(answer_series(report, choice).title),
         heights=(_PANEL,) * len(drawn),
         key=_KEY,
         top=words + 0.06,

@@ -47,6 +47,8 @@ class SeriesPeriod(Result):
     false_alarm: float = quantity(
         "How likely noise alone has a sinusoid so strong at any of the frequencies looked at.", minimum=0, maximum=1
     )
+    #: (steps, share of the variance) of each sinusoid that it is made of.
+    waves: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,7 +84,7 @@ class SeriesColumn(Result):
     noise: F64 = quantity("Level of the noise at each, in the same unit.", column=None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SeriesReport(Result):
     """When the samples of a series are, and what its columns show."""
 
@@ -93,6 +95,8 @@ class SeriesReport(Result):
     rate: float = quantity("In how many series of noise alone a period is told at most, as a share.", column=None)
     sampling: Sampling = quantity("When the samples are.", column=None)
     columns: tuple[SeriesColumn, ...] = quantity("The columns.", least=1)
+    #: (N,) of the samples, in steps after the first.
+    places: F64
 
     @derived("Periods in all columns.", minimum=0, column=None)
     def period_count(self) -> int:
@@ -123,7 +127,9 @@ def describe_series(
         raise InputError(f"{file or 'the series'} has one time only", accepted="rows at two times or more are accepted")
     sampling, order = arrange_times(times, columns=tuple(values.values()), **{"rows": len(times), **known})
     columns = [_describe_column(name, order.gather(column), order.times, sampling) for name, column in values.items()]
-    return SeriesReport(file=file, timed=timed, rate=RATE, sampling=sampling, columns=tuple(columns))
+    return SeriesReport(
+        file=file, timed=timed, rate=RATE, sampling=sampling, columns=tuple(columns), places=order.times / sampling.step
+    )
 
 
 def _describe_column(name: str, values: F64, times: F64, sampling: Sampling) -> SeriesColumn:
@@ -188,6 +194,9 @@ def _describe_period(
 ) -> SeriesPeriod:
     period = span / group.cycles
     error = period * group.error / group.cycles
+    lines = list(group.lines)
+    powers = (found.model.cosines[lines] ** 2 + found.model.sines[lines] ** 2) / 2
+    lengths = span / found.model.frequencies[lines] / sampling.step
     return SeriesPeriod(
         column=name,
         period=period,
@@ -200,4 +209,5 @@ def _describe_period(
         harmonics=group.harmonics,
         drifts=group.drifts,
         false_alarm=group.false_alarm,
+        waves=tuple(zip(lengths.tolist(), powers.tolist(), strict=True)),
     )

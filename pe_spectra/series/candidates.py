@@ -1,0 +1,229 @@
+"""What a series asks of an encoding, and encodings to choose from: a short list, and those that its periods suggest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pe_spectra.domains import PERIODS, Moment
+from pe_spectra.encodings import Encoding, find_encoding
+from pe_spectra.encodings.calendar import FIELDS, Calendar
+from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.encodings.known_periods import KnownPeriods
+from pe_spectra.encodings.sinusoidal import Sinusoidal
+from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_CHOSEN_WINDOW
+from pe_spectra.quantities import Result, quantity
+from pe_spectra.records import dataclass
+from pe_spectra.series.series_report import SeriesPeriod, SeriesReport
+from pe_spectra.series.times import Sampling
+from pe_spectra.wording import count_digits
+
+#: Samples of a window where no period says more.
+DEFAULT_WINDOW = 128
+#: Periods of one length but for this share are one; periods that an encoding is made of at most, and their harmonics.
+_ALIKE, _MOST, _HARMONICS = 0.01, 4, 8
+#: Lengths closer than this share to a whole number of steps are that number.
+_WHOLE = 0.002
+#: Encodings of the catalogue that are looked at by default; none whose numbers are learned is among them.
+CATALOGUE = ("sinusoidal", "tape", "dft", "rope", "alibi")
+#: The field of the calendar that turns with each of its periods.
+_FIELDS = {"hour": "minute", "day": "hour", "week": "weekday", "month": "day", "year": "dayofyear"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedPeriod(Result):
+    """A period of a series, of all its columns together."""
+
+    name: str = quantity("The calendar's name for it, else its length in steps.")
+    steps: float = quantity("Its length in steps, as exactly as it is known.", above=0)
+    share: float = quantity("Share of the variance that it explains, the mean over the columns.", minimum=0)
+    inside: bool = quantity("Whether the window is longer than it, so that positions can show it.")
+    harmonics: int = quantity("Highest multiple of its frequency that stands out of the noise.", minimum=1)
+    #: (steps, variance) of each of its sinusoids.
+    waves: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand(Result):
+    """What a series asks of an encoding."""
+
+    window: int = quantity("Samples that a model sees at once.", minimum=2)
+    reason: str = quantity("Why so many.")
+    d: int = quantity("Width of the model.", minimum=2)
+    wanted: tuple[SharedPeriod, ...] = quantity("The periods of the series, by falling share.", key="periods")
+
+
+class Proposal(NamedTuple):
+    """An encoding to look at, or why there is none of this name."""
+
+    name: str
+    encoding: Encoding | None
+    why_not: str = ""
+
+
+def find_demand(report: SeriesReport, *, d: int, window: int | None = None) -> Demand:
+    """Gather the periods of all columns, and choose a window where none is given.
+
+    Parameters
+    ----------
+    d : width of the model. window : samples that it sees at once.
+
+    Raises
+    ------
+    InputError : a window that is longer than the series.
+
+    >>> import numpy as np
+    >>> from pe_spectra.series.series_report import describe_series
+    >>> steps = np.arange(480.0)
+    >>> found = find_demand(describe_series({"load": np.sin(2 * np.pi * steps / 48)}, steps), d=64)
+    >>> found.window, found.reason, [(one.name, one.steps) for one in found.wanted]
+    (96, 'two of the longest period', [('48 steps', 48.0)])
+    """
+    samples = report.sampling.samples
+    if window is not None and window > samples:
+        raise InputError("--window is longer than the series", str(window), f"2 to {samples} samples are accepted")
+    merged = _merge_periods(report)
+    size, reason = (window, "as given") if window is not None else _choose_window([one[0] for one in merged], samples)
+    wanted = tuple(
+        SharedPeriod(name=name, steps=steps, share=share, inside=steps < size, harmonics=harmonics, waves=waves)
+        for steps, name, share, harmonics, waves in merged
+    )
+    return Demand(window=size, reason=reason, d=d, wanted=wanted)
+
+
+def _choose_window(steps: Sequence[float], samples: int) -> tuple[int, str]:
+    most = min(samples, MAX_CHOSEN_WINDOW)
+    fitting = [length for length in steps if math.ceil(2 * length) <= most]
+    if not fitting:
+        return max(2, min(most, DEFAULT_WINDOW)), "no period fits twice" if steps else "no period says more"
+    whole = "of the longest period" if len(fitting) == len(steps) else f"of the longest that fits twice in {most:,}"
+    return max(2, math.ceil(2 * max(fitting))), f"two {whole}"
+
+
+_Merged = tuple[float, str, float, int, tuple[tuple[float, float], ...]]
+
+
+def _merge_periods(report: SeriesReport) -> list[_Merged]:
+    """Steps, name, share, highest harmonic and sinusoids of each period, those of several columns as one."""
+    looked = [one for one in report.columns if one.silent is None]
+    groups: list[list[SeriesPeriod]] = []
+    for period in sorted((period for one in looked for period in one.periods), key=lambda one: one.error / one.period):
+        near = (
+            group
+            for group in groups
+            if (period.named is not None and period.named == group[0].named)
+            or abs(period.steps - group[0].steps) <= _ALIKE * group[0].steps
+        )
+        group = next(near, None)
+        if group is None:
+            groups.append([period])
+        else:
+            group.append(period)
+    merged = []
+    for group in groups:
+        steps = _find_steps(group[0], report)
+        name = group[0].named or f"{steps:.6g} steps"
+        harmonics = max((multiple for one in group for multiple in one.harmonics), default=1)
+        waves = tuple((length, power / len(looked)) for one in group for length, power in one.waves)
+        merged.append((steps, name, sum(one.share for one in group) / len(looked), harmonics, waves))
+    return sorted(merged, key=lambda one: -one[2])
+
+
+def _find_steps(period: SeriesPeriod, report: SeriesReport) -> float:
+    """The length in steps: of the calendar's periods exactly, of others to the digits that its error leaves."""
+    step = report.sampling.step
+    error = period.error / step
+    steps = PERIODS[period.named] / step if period.named is not None else period.steps
+    is_lattice = report.sampling.spacing != "uneven"
+    if is_lattice and abs(steps - round(steps)) <= max(_WHOLE * steps if period.named else 0.0, min(2 * error, 0.5)):
+        return float(round(steps))
+    return steps if period.named is not None else float(f"{steps:.{count_digits(steps, error, most=8)}g}")
+
+
+# --------------------------------------------------------------------- proposals
+
+
+def propose_candidates(report: SeriesReport, demand: Demand) -> list[Proposal]:
+    """Propose the short list of the catalogue at the model's width, and encodings of the periods of the series.
+
+    The periods stand alone, and beside a sinusoidal ladder, both with half of the squared norm, so that none drowns
+    the other; where the series has dates, so do the fields of the calendar that turn with its periods.
+
+    >>> import numpy as np
+    >>> from pe_spectra.series.series_report import describe_series
+    >>> found = describe_series({"load": np.sin(2 * np.pi * np.arange(480.0) / 48)}, np.arange(480.0))
+    >>> [one.name for one in propose_candidates(found, find_demand(found, d=64)) if one.encoding is not None]
+    ['sinusoidal', 'tape', 'dft', 'rope', 'alibi', 'periods', 'ladder and periods']
+    """
+    d, inside = demand.d, [one for one in demand.wanted if one.inside][:_MOST]
+    found = [_propose(name, partial(_build, name, demand)) for name in CATALOGUE]
+    if inside:
+        periods = _propose("periods", lambda: _build_periods(inside, d))
+        found += [periods, _join_ladder(periods, d)]
+    if report.sampling.is_dated and any(one.name in _FIELDS for one in demand.wanted):
+        calendar = _propose("calendar", lambda: _build_calendar(report, demand))
+        found += [calendar, _join_ladder(calendar, d)]
+    return found
+
+
+def _propose(name: str, make: Callable[[], Encoding]) -> Proposal:
+    try:
+        return Proposal(name, make())
+    except InputError as error:
+        return Proposal(name, None, str(error))
+
+
+def _build(name: str, demand: Demand) -> Encoding:
+    cls: Any = find_encoding(name)
+    given = {one.keyword for one in cls.accepts}
+    own = {"d": demand.d, "length": demand.window}
+    built: Encoding = cls(**{key: value for key, value in own.items() if key in given})
+    return built
+
+
+def _build_periods(inside: Sequence[SharedPeriod], d: int) -> Encoding:
+    """The periods, with as many harmonics as stand out, in at most half of the columns."""
+    shortest, highest = min(one.steps for one in inside), max(one.harmonics for one in inside)
+    harmonics = min(highest, _HARMONICS, int(shortest // 2), d // (4 * len(inside)))
+    return KnownPeriods(steps=tuple(one.steps for one in inside), harmonics=max(1, harmonics))
+
+
+def _build_calendar(report: SeriesReport, demand: Demand) -> Encoding:
+    """The fields of the periods, and all that are finer down to the step."""
+    sampling = report.sampling
+    step = _find_seconds(sampling)
+    begin = Moment().parse(sampling.start.partition(".")[0], "calendar: the first time")
+    wanted = [_FIELDS[one.name] for one in demand.wanted if one.name in _FIELDS]
+    order = list(FIELDS)
+    # the hour and the minute too, where steps are shorter: else steps in a row would share their fields
+    finer = [name for name in ("minute", "hour") if step < FIELDS[name][3]]
+    coarsest = max(map(order.index, wanted))
+    fields = [name for name in order[: coarsest + 1] if name in wanted or name in finer]
+    more: dict[str, Any] = {"minute_slot": max(1, math.gcd(60, step // 60))} if "minute" in fields else {}
+    return Calendar(fields=tuple(fields), start=begin, step=f"{step}s", **more)
+
+
+def _find_seconds(sampling: Sampling) -> int:
+    """The step in whole seconds; of times that are only near a lattice in whole minutes, where it is near these."""
+    off = 1e-6 if sampling.spacing == "even" else _WHOLE
+    units = (1,) if sampling.spacing == "even" else (60, 1)
+    for unit in () if sampling.spacing in ("months", "uneven") else units:
+        step = unit * round(sampling.step / unit)
+        if step and abs(step - sampling.step) <= off * sampling.step:
+            return step
+    raise InputError("a calendar counts steps of one length, in whole seconds", sampling.write(sampling.step))
+
+
+def _join_ladder(beside: Proposal, d: int) -> Proposal:
+    name, other = f"ladder and {beside.name}", beside.encoding
+    if other is None:
+        return Proposal(name, None, beside.why_not)
+    columns = int(getattr(other, "d", 0))
+    if columns > d // 2:
+        return Proposal(name, None, f"{columns} columns of {beside.name} are more than half of {d}")
+    weights = tuple(float(f"{math.sqrt(d / (2 * part)):.4g}") for part in (d - columns, columns))
+    ladder = Sinusoidal(d=d - columns)
+    return _propose(name, lambda: Hybrid(of=(ladder, other), weights=weights, mode="concat"))

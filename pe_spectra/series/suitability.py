@@ -1,0 +1,316 @@
+"""An encoding held against what a series asks for: what it is in a window, at the periods, at gaps and at the ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pe_spectra.encodings import Encoding, GivenArray, HasContinuousTable, HasTable
+from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.errors import InputError
+from pe_spectra.exact import F64
+from pe_spectra.faithfulness.certificates import certify
+from pe_spectra.faithfulness.code_table import CodeTable
+from pe_spectra.faithfulness.separation import measure_separation
+from pe_spectra.metrics import measure_norm, measure_periods, relate_separation
+from pe_spectra.metrics.common_ground import explain_absence
+from pe_spectra.metrics.compare import OF_PERIOD
+from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.records import dataclass
+from pe_spectra.series.candidates import Demand, SharedPeriod
+from pe_spectra.series.series_report import SeriesReport
+from pe_spectra.spectrum import estimate_kernel
+from pe_spectra.study.shown import Shown, find_shown
+
+#: A kernel comes back at a period where it is by more than this, of k(0), above what it is half a period away.
+LEAST_RISE = 0.01
+#: Parameters that follow the width of a network and its windows: an encoding that differs in these alone is the same.
+_SIZES = ("d", "length", "heads", "head")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtPeriod(Result):
+    """What the kernel of an encoding does at a period of the series."""
+
+    name: str = quantity("The period.")
+    lag: float = quantity("Its length in steps.", unit="steps", above=0)
+    ratio: float | None = quantity("k(P)/k(0), linear between whole lags; null where the kernel is not known so far.")
+    is_local_maximum: bool | None = quantity(
+        "Whether a whole lag next to the period (the lag itself where it is whole) is a local maximum of the kernel; "
+        "null where a neighbour is not known."
+    )
+    rise: float | None = quantity(
+        "(k(P) - k(P/2))/k(0): how far the kernel comes back at a whole period from half of one; 2 of one wave of that "
+        "period, below 0 where similarity falls with the distance; null likewise."
+    )
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the kernel comes back at the period."""
+        return self.rise is not None and self.rise > LEAST_RISE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate(Result):
+    """An encoding, and what it is in a window of the series."""
+
+    name: str = quantity("Its name among the candidates.", column="candidate")
+    encoding: Encoding = quantity("The encoding that was looked at.", column=None)
+
+    @derived("The SPEC that names it.")
+    def spec(self) -> str:
+        return self.encoding.write_spec(brief=True)
+
+    distinct: bool | None = quantity(
+        "Whether all positions of a window have different vectors (Definition 1); null where it is not decided."
+    )
+    repeats: int | None = quantity(
+        "Samples of the longest window in which they do; null where they do in this one.", minimum=1
+    )
+    trained_better: int | None = quantity(
+        "Comparisons of the study in which it is shown to be learned better than the sinusoidal encoding, at its norm; "
+        "null where the study has not trained it.",
+        minimum=0,
+    )
+    trained_worse: int | None = quantity("Those in which it is shown to be learned worse; null likewise.", minimum=0)
+    trained_of: int | None = quantity("How many there are; null likewise.", minimum=1)
+    at_each: tuple[AtPeriod, ...] = quantity(
+        "What its kernel does at each period inside the window.", key="periods", column=None
+    )
+
+    @derived(
+        "Share of the variance of the periods inside the window at whose lags the kernel comes back (`rise` above "
+        "0.01); null without such periods.",
+        minimum=0,
+        maximum=1.000001,
+    )
+    def seen(self) -> float | None:
+        total = sum(self.shares)
+        return sum(self.shares[i] for i, one in enumerate(self.at_each) if one.is_seen) / total if total else None
+
+    relative_separation: float | None = quantity(
+        "Smallest distance of two vectors of a window over the root mean squared distance of all pairs; null without "
+        "vectors that are added or turned.",
+        minimum=0,
+    )
+    neighbours: float | None = quantity(
+        "Root mean squared distance of neighbours, over that of all pairs; null likewise.", minimum=0
+    )
+    ends: float | None = quantity(
+        "Distance of the first and the last position of a window, over that of all pairs; null likewise.", minimum=0
+    )
+    gap: float | None = quantity(
+        "Distance of the two samples beside the longest gap, over that of all pairs, where positions go by time; null "
+        "likewise, and without gaps.",
+        minimum=0,
+    )
+    norm_rms: float | None = quantity(
+        "Root mean squared norm of the vectors of a window; null for what is not added to tokens.", minimum=0
+    )
+    factor: float | None = quantity(
+        "What vectors are to be multiplied with to have the norm of the sinusoid at the width of the model, "
+        "sqrt(d/2); null likewise.",
+        minimum=0,
+    )
+    overlap: float | None = quantity(
+        "Overlap of the spectrum with that of the periods in a window, the sum of the smaller of both weights at the "
+        "frequencies k/window, k from 1 on: 0 where they have nothing in common, 1 where they are the same; null "
+        "without periods inside the window.",
+        minimum=0,
+        maximum=1.000001,
+    )
+
+    @derived("Of each period inside the window: k(P)/k(0), and whether it is a local maximum.", key=None)
+    def at_periods(self) -> Mapping[str, float | bool | None]:
+        return {
+            f"{prefix}_{one.name}": getattr(one, OF_PERIOD[prefix].field)
+            for one in self.at_each
+            for prefix in ("ratio", "maximum")
+        }
+
+    #: Shares of the variance of the periods in `at_each`.
+    shares: tuple[float, ...] = ()
+    #: (window,) k(tau)/k(0), and (window // 2,) weights of sum 1 at the frequencies k/window, k = 1, 2, ..
+    kernel: F64
+    weights: F64
+
+
+def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, demand: Demand) -> Candidate:
+    """Measure an encoding against a series, at the positions of a window.
+
+    Where times are on no lattice positions are real: those of the window whose length is the median of all.
+
+    Raises
+    ------
+    InputError : an encoding that cannot be had there, or whose numbers are learned.
+
+    >>> from pe_spectra import Sinusoidal
+    >>> from pe_spectra.series.candidates import find_demand
+    >>> from pe_spectra.series.series_report import describe_series
+    >>> steps = np.arange(480.0)
+    >>> report = describe_series({"load": np.sin(2 * np.pi * steps / 48)}, steps)
+    >>> found = measure_candidate("sinusoidal", Sinusoidal(d=64), report, find_demand(report, d=64))
+    >>> found.distinct, found.seen, round(found.norm_rms**2, 9)
+    (True, 0.0, 32.0)
+    """
+    window, inside = demand.window, [one for one in demand.wanted if one.inside]
+    sampled = _sample(encoding, report, window)
+    table = CodeTable(sampled, window)
+    distinct, _, collisions = certify(table, 0)
+    separation = measure_separation(table, collisions.first)
+    smallest = separation.smallest if separation is not None else None
+    if distinct is None and smallest:
+        distinct = True if table.distance_error is None or smallest > table.distance_error else None
+    kernel = _find_kernel(encoding, window)
+    shown = _find_trained(encoding)
+    weights, wanted = weigh_window(kernel), weigh_periods(inside, window)
+    return Candidate(
+        name=name,
+        encoding=encoding,
+        distinct=distinct,
+        repeats=collisions.first[1] if collisions.first is not None else None,
+        trained_better=shown and shown.better,
+        trained_worse=shown and shown.worse,
+        trained_of=shown and shown.comparisons,
+        at_each=_read_periods(encoding, inside, window),
+        shares=tuple(one.share for one in inside),
+        overlap=None if wanted is None else float(np.sum(np.minimum(weights, wanted))),
+        kernel=kernel,
+        weights=weights,
+        **_measure_distances(sampled, encoding, 0.0 if distinct is False else smallest, report, demand),
+    )
+
+
+def _sample(encoding: Encoding, report: SeriesReport, window: int) -> Encoding:
+    if encoding.is_random:
+        raise InputError("its numbers are learned, and before training nothing can be said of them", encoding.label)
+    if encoding.shape is not None:
+        raise InputError("its positions fill a grid", encoding.label)
+    if report.sampling.spacing != "uneven":
+        if absent := explain_absence(encoding, window):
+            raise InputError(f"it has {absent}, fewer than the window", encoding.label)
+        return encoding
+    if not isinstance(encoding, HasContinuousTable):
+        raise InputError("it takes whole positions only, and the times are on no lattice", encoding.label)
+    lengths = report.places[window - 1 :] - report.places[: len(report.places) - window + 1]
+    first = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
+    places = report.places[first : first + window]
+    return Sampled(encoding=encoding, times=GivenArray(places - places[0]))
+
+
+def _find_kernel(encoding: Encoding, count: int, length: int | None = None) -> F64:
+    """k(tau)/k(0) at lags 0 .. count-1, the mean over heads."""
+    values: F64 = np.mean(estimate_kernel(encoding, length=length or count, count=count).values, axis=0)
+    if len(values) < count or not values[0] > 0:
+        raise InputError("its kernel is not known over a window", encoding.label)
+    found: F64 = values / values[0]
+    return found
+
+
+def weigh_window(kernel: F64) -> F64:
+    """Return the spectrum of a kernel in a window: the mean periodogram of its columns, without their means.
+
+    Weights of sum 1 at the frequencies k/W cycles per step, k = 1 .. W // 2, of W lags.
+
+    >>> weigh_window(np.cos(2 * np.pi * np.arange(8) / 4)).round(9).tolist()
+    [0.0, 1.0, 0.0, 0.0]
+    """
+    window = len(kernel)
+    lags = np.arange(window)
+    folded = (window - lags) * kernel
+    folded[1:] += lags[1:] * kernel[:0:-1]
+    power = np.maximum(np.fft.rfft(folded).real, 0.0)[1:]
+    if window % 2 == 0:
+        power[-1] /= 2
+    total = float(np.sum(power))
+    # what rounding leaves of a kernel that is the same at all lags is no spectrum
+    found: F64 = power / total if total > 1e-9 * window * window else np.zeros(len(power))
+    return found
+
+
+def weigh_periods(periods: list[SharedPeriod], window: int) -> F64 | None:
+    """Return the same of periods: what a window shows of their sinusoids; None without any.
+
+    >>> weigh_periods([], 8) is None
+    True
+    """
+    waves = [(steps, power) for one in periods for steps, power in one.waves]
+    if not waves:
+        return None
+    lags = np.arange(window)
+    return weigh_window(np.sum([power * np.cos(2 * math.pi * lags / steps) for steps, power in waves], axis=0))
+
+
+def _read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) -> tuple[AtPeriod, ...]:
+    """The kernel at each period, a mean over twice as many positions as the longest has."""
+    if not inside:
+        return ()
+    count = max(window, math.ceil(2.2 * max(one.steps for one in inside)) + 2)
+    count = min(count, encoding.rows or count)
+    kernel = _find_kernel(encoding, count)
+    names, unknown = [(one.name, one.steps) for one in inside], [1.0]
+    matches = measure_periods(kernel, step_seconds=1.0, periods=names, frequencies=unknown)
+    halves = np.interp([match.lag / 2 for match in matches], np.arange(count), kernel).tolist()
+    return tuple(
+        AtPeriod(
+            name=match.name,
+            lag=match.lag,
+            ratio=match.ratio,
+            is_local_maximum=match.is_local_maximum,
+            rise=None if match.ratio is None else match.ratio - half,
+        )
+        for match, half in zip(matches, halves, strict=True)
+    )
+
+
+def _find_trained(encoding: Encoding) -> Shown | None:
+    """What the study shows of an encoding, whose parameters are all the usual ones but for its size."""
+    given = encoding.given
+    usual = all(p.name in _SIZES or given.get(p.keyword, p.default) == p.default for p in encoding.accepts)
+    return find_shown(encoding.name) if usual else None
+
+
+def _measure_distances(
+    sampled: Encoding, encoding: Encoding, smallest: float | None, report: SeriesReport, demand: Demand
+) -> dict[str, Any]:
+    """Distances of vectors over that of a typical pair, and their norm."""
+    names = ("relative_separation", "neighbours", "ends", "gap", "norm_rms", "factor")
+    found: dict[str, Any] = dict.fromkeys(names)
+    if not isinstance(sampled, HasTable) or not isinstance(encoding, HasTable):
+        return found
+    codes = sampled.table(demand.window)
+    scale = relate_separation(1.0, codes)
+    if not isinstance(scale, str):
+        steps = np.linalg.norm(np.diff(codes, axis=0), axis=1)
+        across = _step_across(encoding, report)
+        found["relative_separation"] = None if smallest is None else smallest * scale
+        found["neighbours"] = float(np.sqrt(np.mean(steps**2))) * scale
+        found["ends"] = float(np.linalg.norm(codes[-1] - codes[0])) * scale
+        found["gap"] = None if across is None else across * scale
+    if encoding.family != "rotary":
+        norm = measure_norm(codes)
+        found["norm_rms"] = norm
+        found["factor"] = math.sqrt(demand.d / 2) / norm if norm > 0 else None
+    return found
+
+
+def _step_across(encoding: Encoding, report: SeriesReport) -> float | None:
+    """The distance of the vectors of the samples beside the longest gap; of what has an end, of so many steps."""
+    if not report.sampling.gaps:
+        return None
+    places = report.places
+    before = int(np.argmax(np.diff(places)))
+    first, last = float(places[before]), float(places[before + 1])
+    if report.sampling.spacing == "uneven":
+        rows = encoding.table_at(np.array([first, last])) if isinstance(encoding, HasContinuousTable) else None
+    else:
+        begin, end = round(first), round(last)
+        if encoding.rows is not None:
+            begin, end = 0, end - begin
+        if not isinstance(encoding, HasTable) or (encoding.rows is not None and end >= encoding.rows):
+            return None
+        rows = encoding.table(np.array([begin, end]))
+    return None if rows is None else float(np.linalg.norm(rows[1] - rows[0]))

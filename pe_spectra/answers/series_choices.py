@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes, group_facts
 from pe_spectra.series.deciding import RULES, EncodingChoice, Ranked, Rule, find_rule
 from pe_spectra.series.suitability import Candidate
-from pe_spectra.wording import join, percent
+from pe_spectra.wording import count, join, percent
 
 VERDICTS = Verdicts({"chosen": "ok", "tied": "note", "none-suits": "warning"})
 #: What a terminal shows of candidates; all of it in a pipe, in CSV and with --full.
@@ -32,7 +32,7 @@ def judge_choice(choice: EncodingChoice) -> Verdict:
     """
     first, next_ones, avoided = _list_advised(choice)
     if not first:
-        text = f"None of {len(choice.ranked)} candidates suits the series: {_say_avoided(choice, avoided)}."
+        text = f"Of {count(len(choice.ranked), 'candidate')} none suits the series: {_say_avoided(choice, avoided)}."
         return VERDICTS.say("none-suits", text)
     names = join([one.candidate.name for one in first], _NAMED + 1, "or")
     parts = [f"Use {names}"]

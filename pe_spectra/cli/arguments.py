@@ -29,13 +29,13 @@ def _list_members(option: Any) -> tuple[str, ...]:
     return tuple(words) if getattr(option, "multiple", False) and len(words) > 1 else ()
 
 
-def _is_spec(text: str) -> bool:
-    """Whether a word names an encoding of the catalogue or looks like a file."""
+def _is_spec(text: str, *, files: bool = True) -> bool:
+    """Whether a word names an encoding of the catalogue, or looks like a file where these count."""
     try:
         spec = parse_spec(text)
     except InputError:
         return False
-    return isinstance(spec, FileSpec) or spec.name in ENCODING_NAMES
+    return files if isinstance(spec, FileSpec) else spec.name in ENCODING_NAMES
 
 
 class Rewriter:
@@ -148,6 +148,8 @@ class Rewriter:
     def _looks_like_value(self, token: str, option: Any) -> bool:
         if self.arguments:
             # a SPEC or a file may follow: only numbers and members of a closed choice belong to the option
-            # (recipes keep their names of release 0.1.0)
+            # (recipes keep their names of release 0.1.0), or names of the catalogue to one of SPECs
+            if (option.metavar or "").startswith("SPEC"):
+                return _is_spec(token, files=False)
             return bool(re.match(_NUMBER, token)) or RECIPE_TITLES.get(token, token) in _list_members(option)
         return not token.startswith("-") or token == "-" or bool(re.match(_NUMERIC, token))

@@ -1,0 +1,134 @@
+"""What a series asks for, and the encodings that are proposed for it."""
+
+import numpy as np
+import pytest
+
+from pe_spectra.errors import InputError
+from pe_spectra.series.candidates import find_demand, propose_candidates
+from pe_spectra.series.series_report import describe_series
+from tests.series.recorded import add_waves
+from tests.series.test_periods import make
+
+START = np.datetime64("2024-01-01T06:30")
+
+
+def describe(kind, origin=START, **more):
+    times, values, _ = make(kind, **more)
+    return describe_series({"x": values}, times, origin=origin)
+
+
+def load(steps, *waves, columns=1, step=1800.0, origin=START):
+    values = {f"x{place}": add_waves(steps, *waves) + 0.1 * np.cos(3 * steps) for place in range(columns)}
+    return describe_series(values, steps * step, origin=origin)
+
+
+def propose(report, d=256, window=None):
+    found = propose_candidates(report, find_demand(report, d=d, window=window))
+    return {one.name: one.encoding for one in found}, {one.name: one.why_not for one in found}
+
+
+@pytest.mark.parametrize(
+    ("kind", "window", "reason"),
+    [
+        ("30 min", 672, "two of the longest period"),
+        ("1 min, two", 120, "two of the longest that fits twice in 1,024"),
+        ("1 min", 128, "no period fits twice"),
+        ("none", 128, "no period says more"),
+    ],
+)
+def test_a_window_is_chosen_and_told(kind, window, reason):
+    demand = find_demand(describe(kind), d=64)
+    assert (demand.window, demand.reason) == (window, reason)
+    assert find_demand(describe(kind), d=64, window=50).window == 50
+
+
+def test_a_window_is_no_longer_than_the_series():
+    flat = describe_series({"x": np.random.default_rng(0).standard_normal(60)}, np.arange(60.0))
+    assert find_demand(flat, d=8).window == 60
+    with pytest.raises(InputError, match="--window is longer than the series \\(61\\); 2 to 60 samples"):
+        find_demand(load(np.arange(60.0)), d=8, window=61)
+
+
+def test_periods_of_the_calendar_are_exact_and_others_as_exact_as_they_are_known():
+    assert [(one.name, one.steps) for one in find_demand(describe("30 min"), d=64).wanted] == [
+        ("day", 48.0),
+        ("week", 336.0),
+    ]
+    (one,) = find_demand(describe("redder noise"), d=64).wanted
+    assert (one.name, one.steps) == ("30 steps", 30.0)
+    one = find_demand(describe("1 s, three"), d=64).wanted[-1]
+    assert one.steps == pytest.approx(13.7, abs=0.005)
+    assert len(f"{one.steps:g}") <= 8
+
+
+def test_periods_of_several_columns_are_one_with_their_mean_share():
+    steps = np.arange(2000.0)
+    rng = np.random.default_rng(0)
+    values = {"a": add_waves(steps, (48, 1)), "b": add_waves(steps, (48, 2), (100, 1)), "flat": np.ones(2000)}
+    noisy = {name: column + 0.1 * rng.standard_normal(2000) * (name != "flat") for name, column in values.items()}
+    report = describe_series(noisy, steps * 1800, origin=START)
+    wanted = find_demand(report, d=64).wanted
+    shares = {one.steps: one.share for one in wanted}
+    columns = [{round(p.steps): p.share for p in one.periods} for one in report.columns[:2]]
+    assert shares == {48.0: pytest.approx((columns[0][48] + columns[1][48]) / 2), 100.0: columns[1][100] / 2}
+    # the sinusoids have the variance that the period explains
+    for one in wanted:
+        assert sum(power for _, power in one.waves) == pytest.approx(one.share, rel=0.02)
+        assert all(length == pytest.approx(one.steps, rel=0.01) for length, _ in one.waves)
+
+
+def test_the_proposals_have_the_width_the_window_and_the_periods():
+    found, _ = propose(describe("30 min"), d=64)
+    assert (found["sinusoidal"].d, found["tape"].d, found["tape"].length, found["dft"].d) == (64, 64, 672, 64)
+    assert found["periods"].steps == (48.0, 336.0)
+    assert found["calendar"].fields == ("minute", "hour", "weekday")
+    assert (found["calendar"].start, found["calendar"].step) == ("2024-01-01T06:30", "30min")
+    assert found["calendar"].minute_slot == 30
+    for name, beside in (("ladder and periods", "periods"), ("ladder and calendar", "calendar")):
+        joined = found[name]
+        assert joined.d == 64
+        assert joined.of == (type(joined.of[0])(d=64 - found[beside].d), found[beside])
+        parts = [weight * member.table(9) for weight, member in zip(joined.weights, joined.of, strict=True)]
+        # each has half of the squared norm of the sinusoid
+        np.testing.assert_allclose([np.mean(np.sum(part**2, axis=1)) for part in parts], 16, rtol=1e-3)
+
+
+def test_harmonics_that_stand_out_are_proposed_too():
+    steps = np.arange(2000.0)
+    values = (steps % 48 < 16) + 0.1 * np.random.default_rng(0).standard_normal(2000)
+    report = describe_series({"x": values}, steps)
+    assert max(report.columns[0].periods[0].harmonics) > 8
+    assert propose(report)[0]["periods"].harmonics == 8
+    assert propose(report, d=16)[0]["periods"].harmonics == 4  # in half of the columns
+
+
+def test_without_dates_or_named_periods_there_is_no_calendar():
+    names = set(propose(describe("30 min", origin=None))[0])
+    assert "calendar" not in names
+    assert {"periods", "ladder and periods"} <= names
+    assert "calendar" not in propose(describe("redder noise"))[0]
+    assert set(propose(describe("none"))[0]) == {"sinusoidal", "tape", "dft", "rope", "alibi"}
+
+
+def test_what_cannot_be_built_is_told():
+    months = np.arange("2000-01", "2020-01", dtype="datetime64[M]").astype("datetime64[s]").astype(float)
+    values = add_waves(np.arange(240.0), (12, 1)) + 0.3 * np.random.default_rng(1).standard_normal(240)
+    report = describe_series({"x": values}, months - months[0], origin=np.datetime64("2000-01-01"))
+    found, why_not = propose(report)
+    assert found["calendar"] is None
+    assert "steps of one length" in why_not["calendar"]
+    assert 12.0 in found["periods"].steps
+    assert "multiple" in propose(describe("30 min"), d=65)[1]["tape"] or propose(describe("30 min"), d=65)[1]["tape"]
+    assert "are more than half of 10" in propose(describe("30 min"), d=10)[1]["ladder and calendar"]
+
+
+def test_a_day_of_hours_and_a_year_of_days_have_their_fields():
+    hours, days = np.arange(2400.0), np.arange(1830.0)
+    assert propose(load(hours, (24, 1), step=3600.0))[0]["calendar"].fields == ("hour",)
+    fields = propose(load(days, (7, 1), (365.2425, 1), step=86400.0))[0]["calendar"].fields
+    assert fields == ("weekday", "dayofyear")
+
+
+def test_jittered_times_have_the_calendar_of_their_lattice():
+    found, _ = propose(describe("jittered"))
+    assert (found["calendar"].step, found["calendar"].fields) == ("30min", ("minute", "hour"))

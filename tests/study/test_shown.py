@@ -1,0 +1,23 @@
+"""Where the study shows an encoding to be learned better or worse: as its report counts it."""
+
+import pytest
+
+from pe_spectra.experiment.committed import report_study
+from pe_spectra.study.shown import LEVEL, NEEDING, REFERENCE, find_shown
+
+
+@pytest.mark.parametrize(
+    ("arm", "norm"),
+    [("dft", "matched"), ("tape", "own"), ("rope", "own"), ("alibi", "own"), ("shaw", "own"), ("one-hot", "matched")],
+)
+def test_counts_are_those_of_the_report(arm, norm):
+    rows = [one for one in report_study().arms if (one.arm, one.norm) == (arm, norm) and one.task in NEEDING]
+    differing = [one.difference for one in rows if one.p_corrected is not None and one.p_corrected < LEVEL]
+    found = find_shown(arm)
+    assert (found.better, found.worse) == (sum(d > 0 for d in differing), sum(d < 0 for d in differing))
+    assert found.comparisons == len(rows) > 0
+
+
+def test_what_was_not_trained_and_the_reference_have_none():
+    assert find_shown("periods") is None
+    assert find_shown(REFERENCE) is None

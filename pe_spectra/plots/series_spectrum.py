@@ -8,11 +8,14 @@ from matplotlib.figure import Figure
 
 from pe_spectra.answers.series_answers import answer_series, list_columns
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, measure_above, write_above
+from pe_spectra.plots.series_candidates import PERIODS, draw_kernels, draw_spectra, list_drawn
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
     BLUE,
+    COLUMN_WIDTH,
     GREY,
+    PAGE_WIDTH,
     SMALL_SIZE,
     VERMILION,
     LineStyle,
@@ -27,6 +30,8 @@ from pe_spectra.wording import count
 
 #: Inches of a panel, of white for its tick labels, and columns that are drawn at most.
 _PANEL, _TICKS, _MOST = 1.3, 0.30, 6
+#: Columns beside candidates, and inches of white for the label of the axis below these.
+_BESIDE, _LABEL = 2, 0.16
 #: Periods of a column that have their names, and decades of the axis upwards at most.
 _NAMED, _DECADES = 4, 6.0
 _POWER: LineStyle = {"color": BLUE, "linestyle": "-"}
@@ -72,22 +77,40 @@ def draw_first_column(axes: Axes, report: SeriesReport) -> None:
 def compose_series(report: SeriesReport, choice: EncodingChoice | None = None) -> Figure:
     """The figure of `pe-spectra series`: a panel for each column in which periods were looked for."""
     columns = list_columns(report.columns)
-    drawn, words = columns[:_MOST], measure_above(1) + 0.14
+    is_chosen = choice is not None and bool(choice.ranked)
+    drawn, words = columns[: _BESIDE if is_chosen else _MOST], measure_above(1) + 0.14
     sampling = report.sampling
     note = f"{sampling.samples:,} samples from {sampling.start} to {sampling.end}, step {sampling.write(sampling.step)}"
     more = f"; {count(len(columns) - len(drawn), 'other column')} not drawn" if len(columns) > len(drawn) else ""
+    print_ = [f"{note}{more}; of frequencies that share a place the highest is drawn"]
+    key, below = [*_KEY], 0
+    if choice is not None and is_chosen:
+        below = 2
+        key += [
+            ("spectrum of the periods in a window", PERIODS),
+            *((name, style) for _, name, style in list_drawn(choice)),
+        ]
+        print_ += [f"candidates: window of {choice.demand.window:,} samples, width {choice.demand.d:,}"]
     layout = Layout(
-        title=escape_sentence(answer_series(report, choice).title),
-        heights=(_PANEL,) * len(drawn),
-        key=_KEY,
+        title=escape_sentence(answer_series(report, choice).title.partition("; avoid ")[0]),
+        heights=(_PANEL,) * (len(drawn) + below),
+        key=tuple(key),
         top=words + 0.06,
         gap=words + _TICKS,
-        small_print=(f"{note}{more}; of frequencies that share a place the highest is drawn",),
+        gaps=(words + _TICKS,) * (len(drawn) + below - 2) + (words + _TICKS + _LABEL,) if below else (),
+        small_print=tuple(print_),
+        width=PAGE_WIDTH if below else COLUMN_WIDTH,
     )
     figure, panels = lay_out(layout)
-    for axes, column in zip(panels, drawn, strict=True):
+    for axes, column in zip(panels, drawn, strict=False):
         draw_series(axes, column, sampling)
         write_above(axes, escape_text(column.column), [count(len(column.periods), "period")], colour=BLACK)
-    for axes in panels[:-1]:
+    if choice is not None and is_chosen:
+        low, high = (f(axes.get_xlim()[i] for axes in panels[: len(drawn)]) for i, f in ((0, min), (1, max)))
+        draw_spectra(panels[-2], choice, sampling, (low, high))
+        write_above(panels[-2], "spectra in a window", ["of the periods, and of encodings"], colour=BLACK)
+        draw_kernels(panels[-1], choice)
+        write_above(panels[-1], "kernels over a window", ["periods of the series are marked"], colour=BLACK)
+    for axes in panels[: len(panels) - below - (not below)]:
         axes.set_xlabel("")
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,9 @@ def read_candidates(specs: Sequence[str], d: int) -> tuple[Encoding, ...]:
     for text in specs:
         spec = parse_spec(text, "--candidates")
         is_open = isinstance(spec, NamedSpec) and "d" not in dict(spec.parameters)
-        given = {"d": [str(d)]} if is_open and has_option([text], "d", "--candidates") else {}
-        built += build_encodings([text], given, "--candidates")
+        found = build_encodings([text], {}, "--candidates")
+        if is_open and has_option([text], "d", "--candidates"):
+            with suppress(InputError):  # of fields side by side, or of a table with a width of its own, it has no say
+                found = build_encodings([text], {"d": [str(d)]}, "--candidates")
+        built += found
     return tuple(dict.fromkeys(built))

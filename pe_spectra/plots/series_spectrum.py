@@ -107,6 +107,8 @@ def compose_series(report: SeriesReport, choice: EncodingChoice | None = None) -
         write_above(axes, escape_text(column.column), [count(len(column.periods), "period")], colour=BLACK)
     if choice is not None and is_chosen:
         low, high = (f(axes.get_xlim()[i] for axes in panels[: len(drawn)]) for i, f in ((0, min), (1, max)))
+        for axes in panels[: len(drawn)]:
+            axes.set_xlim(low, high)
         draw_spectra(panels[-2], choice, sampling, (low, high))
         write_above(panels[-2], "spectra in a window", ["of the periods, and of encodings"], colour=BLACK)
         draw_kernels(panels[-1], choice)

@@ -1,5 +1,7 @@
 """The command `series`: its answer in every format, its figure, and what it refuses."""
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -27,9 +29,12 @@ def test_the_answer_names_periods_gaps_and_repeated_rows(here):
     done = here("series load.csv")
     assert done.code == 0
     first, _, rest = done.out.partition("\n")
-    assert first.startswith("Periods of load: a day (48 steps, ")
-    assert " and a week (33" in first
-    assert first.endswith("; 1 other column below.")
+    assert first.startswith("Use ladder and calendar, for its closest vectors are ")
+    assert "; second: ladder and periods; avoid alibi (is learned worse" in first
+    assert "series: Periods of load: a day (48 steps, " in rest
+    assert " and a week (33" in rest
+    assert "; 1 other column below\n" in rest
+    assert "load: a day: 1 d +- " in rest
     assert "gaps: 1 gap, 20 steps missing: 2024-01-15 13:30 to 2024-01-16 00:00 (20)" in rest
     assert "repeated: 1 row at times that others have, 0 with other values: 2024-01-01 04:00" in rest
     assert "flat: periods: not looked for: all values are equal" in rest
@@ -44,21 +49,62 @@ def test_json_and_csv_have_the_same_periods(here):
     assert (document["time"], document["sampling"]["step"]) == ("date", 1800.0)
     periods = [period for column in document["columns"] for period in column["periods"]]
     assert [one["named"] for one in periods] == ["day", "week"]
-    lines = here("series load.csv --format csv").out.splitlines()
-    assert len(lines) == 3
-    assert lines[0].startswith("column,period,error,named,steps,")
-    assert [float(line.split(",")[1]) for line in lines[1:]] == [one["period"] for one in periods]
+    choice = document["choice"]
+    assert (choice["window"], choice["d"], choice["reason"]) == (672, 256, "two of the longest period")
+    assert [one["name"] for one in choice["periods"]] == ["day", "week"]
+    rows = list(csv.DictReader(io.StringIO(here("series load.csv --format csv").out)))
+    assert [row["candidate"] for row in rows] == [one["name"] for one in choice["candidates"]]
+    for row, one in zip(rows, choice["candidates"], strict=True):
+        assert (row["advice"], int(row["rank"]), row["spec"]) == (one["advice"], one["rank"], one["spec"])
+        assert float(row["overlap"]) == one["overlap"]
+        assert [float(row[f"ratio_{at['name']}"]) for at in one["periods"]] == [at["ratio"] for at in one["periods"]]
+
+
+def test_where_nothing_is_chosen_the_rows_are_periods(here):
+    document = json.loads(here("series flat.csv --json").out)
+    assert (document["choice"], document["verdict"]["code"]) == (None, "not-looked-for")
+    assert here("series flat.csv --format csv").out.startswith("column,period,error,named,steps,")
+
+
+def test_the_window_the_width_and_the_candidates_are_asked_for(here, refuse):
+    done = here("series load.csv --window 96 --d 64 --candidates dft sinusoidal:d=8 --candidates rope --json")
+    choice = json.loads(done.out)["choice"]
+    assert (choice["window"], choice["d"], choice["reason"]) == (96, 64, "as given")
+    assert {one["name"] for one in choice["candidates"]} == {"dft:d=64", "sinusoidal:d=8", "rope:d=64"}
+    done = here(
+        "series load.csv --window 96 --d 64 --candidates calendar:fields=hour+weekday tape periods:steps=49 --json"
+    )
+    named = [one["name"] for one in json.loads(done.out)["choice"]["candidates"]]
+    assert sorted(named) == ["calendar:fields=hour+weekday", "periods:steps=49", "tape:d=64"]
+    assert refuse("series load.csv --window 2669") == (
+        "--window is longer than the series (2669); 2 to 2668 samples are accepted"
+    )
+    assert refuse("series load.csv --window 1") == (
+        "--window is out of range (1); an integer from 2 to 4096 is accepted"
+    )
+    assert refuse("series load.csv --candidates dff").startswith("--candidates is not known (dff); did you mean dft?")
+
+
+def test_a_table_is_a_candidate_and_what_cannot_answer_is_told(here, tmp_path):
+    np.save(tmp_path / "table.npy", np.random.default_rng(0).standard_normal((100, 16)))
+    done = here("series load.csv --window 96 --candidates dft shaw --candidates table.npy")
+    assert "table.npy" in done.out
+    assert "note: left out: shaw" in done.err
+    assert "its numbers are learned" in done.err
+    done = here("series load.csv --window 96 --candidates shaw")
+    assert done.out.startswith("Periods of load: ")
 
 
 def test_columns_are_chosen_by_name(here):
     done = here("series load.csv --column noise --column flat --time date")
-    assert done.out.splitlines()[0] == "No period in noise stands out of red and white noise."
-    assert here("series load.csv --column noise --format csv").out.count("\n") == 1
+    assert done.out.startswith("Use tape, for its closest vectors are ")
+    assert "series: No period in noise stands out of red and white noise\n" in done.out
+    assert "window: 128 samples, no period says more; width 256" in done.out
 
 
 def test_a_figure_is_drawn_where_there_is_something_to_draw(here, refuse, tmp_path):
     assert here("series load.csv --figure a.svg -q").code == 0
-    assert "week" in (tmp_path / "a.svg").read_text()
+    assert "kernels over a window" in (tmp_path / "a.svg").read_text()
     told = refuse("series flat.csv --figure b.png")
     assert told == "--figure has nothing to draw (b.png); a column in which periods were looked for"
     assert here("series flat.csv").out.startswith("Nothing was looked for: x: all values are equal.")

@@ -14,6 +14,7 @@ from pe_spectra.inspection.portrait import TABLE_METRICS
 from pe_spectra.metrics import METRICS
 from pe_spectra.models.comparison.ways import WAYS
 from pe_spectra.quantities import Quantity, Result, find_hint, list_types
+from pe_spectra.series.deciding import RULES
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "quantities.md"
@@ -94,6 +95,12 @@ def write_causes() -> str:
         said.setdefault(way.code, []).append(re.sub(r" \(.*?\)| 10000", "", words))
     rows = (f"| `{code}` | {'; '.join(list(dict.fromkeys(words))[:2])} |\n" for code, words in said.items())
     return f"| code | what it says, as of B |\n|---|---|\n{''.join(rows)}"
+
+
+def write_rules() -> str:
+    """The table of the rules by which an encoding is chosen for a series."""
+    rows = (f"| `{one.code}` | {one.text} | {one.reason} | {one.source} |\n" for one in RULES)
+    return f"| rule | what it says | why | what that rests on |\n|---|---|---|---|\n{''.join(rows)}"
 
 
 def write_metrics() -> str:

@@ -39,7 +39,7 @@ from pe_spectra.spec import FILE_EXTENSIONS
 from tests.capturing.fakes import Model, Rotary, make_ladder
 from tests.conftest import Finished
 from tests.pages import quantities
-from tests.pages.quantities import write_causes, write_kinds
+from tests.pages.quantities import write_causes, write_kinds, write_rules
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"
@@ -50,6 +50,7 @@ CONSOLE = re.compile(r"```console\n\$ (?P<command>[^\n]*)\n(?P<output>.*?)```", 
 BLOCKS = [(page, match) for page, text in PAGES.items() if page != "commands.md" for match in CONSOLE.finditer(text)]
 #: The table of the kinds of findings.
 CAUSES = re.compile(r"^\| code \| what it says, as of B \|\n(?:\|.*\n)*", re.MULTILINE)
+RULES = re.compile(r"^\| rule \| what it says \| why \| what that rests on \|\n(?:\|.*\n)*", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n)\| code \| level \| what it means \|\n(\|.*\n)+")
 #: Lines of an output that is shown in part; of one that the page has already, as many as there are.
 SHOWN = 7
@@ -95,6 +96,10 @@ def test_every_finding_about_a_module_stands_in_the_table_with_its_level() -> No
 
 def test_every_cause_stands_in_the_table_of_diff() -> None:
     assert write_causes() in section(PAGES["models.md"], "diff")
+
+
+def test_every_rule_of_choosing_stands_in_its_table() -> None:
+    assert write_rules() in PAGES["choosing.md"]
 
 
 def test_every_release_is_named_with_its_version_date_and_how_it_is_known() -> None:
@@ -166,6 +171,18 @@ def write_fixtures(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
     capture(Model(rotary_emb=Rotary(make_ladder(8)))).save(folder / "capture.safetensors")
     write_models(folder)
+    write_traffic(folder)
+
+
+def write_traffic(folder: Path) -> None:
+    """Write an hourly series of sixteen weeks, with a day, its second harmonic, a week and noise."""
+    hours = np.arange(16 * 168)
+    waves = ((24, 2.0), (12, 0.7), (168, 1.0))
+    values = 3 + sum(size * np.sin(2 * np.pi * hours / period) for period, size in waves)
+    values = values + 0.7 * np.random.default_rng(0).standard_normal(len(hours))
+    times = np.datetime64("2008-01-07T00:00") + hours.astype("timedelta64[h]")
+    lines = [f"{time},{value:.4f}\n" for time, value in zip(times, values, strict=True)]
+    (folder / "traffic.csv").write_text("date,traffic\n" + "".join(lines), encoding="utf-8")
 
 
 def write_models(folder: Path) -> None:
@@ -261,6 +278,7 @@ def update() -> None:
         PAGES["capturing.md"] = TABLE.sub(lambda _: write_kinds(MODULE_KINDS.values()), PAGES["capturing.md"])
         PAGES["models.md"] = TABLE.sub(lambda _: write_kinds(KINDS.values()), PAGES["models.md"])
         PAGES["models.md"] = CAUSES.sub(lambda _: write_causes(), PAGES["models.md"])
+        PAGES["choosing.md"] = RULES.sub(lambda _: write_rules(), PAGES["choosing.md"])
         (DOCS / "quantities.md").write_text(
             TABLE.sub(lambda _: write_kinds(TABLE_KINDS.values()), quantities.update(DOCUMENT)), encoding="utf-8"
         )

@@ -78,7 +78,7 @@ def _forbid(first: Candidate, one: Candidate) -> tuple[str, str]:
 def list_choice_facts(choice: EncodingChoice) -> Iterator[tuple[str, str]]:
     """The evidence below the decision, and what would change it.
 
-    >>> from pe_spectra.series.candidates import Demand
+    >>> from pe_spectra.series.proposing import Demand
     >>> from pe_spectra.series.deciding import rank_candidates
     >>> nothing = rank_candidates([], Demand(window=8, reason="as given", d=4, wanted=()), {})
     >>> list(list_choice_facts(nothing))
@@ -135,7 +135,7 @@ def explain_choice() -> Iterator[tuple[str, str]]:
 def note_choice(choice: EncodingChoice) -> tuple[str, ...]:
     """Say which candidates were left out, and why.
 
-    >>> from pe_spectra.series.candidates import Demand
+    >>> from pe_spectra.series.proposing import Demand
     >>> from pe_spectra.series.deciding import rank_candidates
     >>> note_choice(rank_candidates([], Demand(window=8, reason="as given", d=4, wanted=()), {"t5": "it is drawn"}))
     ('left out: t5: it is drawn',)

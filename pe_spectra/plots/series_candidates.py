@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten
 from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, LineStyle, curve_style, escape_text
-from pe_spectra.series.candidates import SharedPeriod
 from pe_spectra.series.deciding import EncodingChoice, Ranked
+from pe_spectra.series.proposing import SharedPeriod
 from pe_spectra.series.suitability import weigh_periods
 from pe_spectra.series.times import Sampling
 
@@ -23,7 +23,7 @@ PERIODS: LineStyle = {"color": GREY, "linestyle": "-"}
 def list_drawn(choice: EncodingChoice) -> list[tuple[Ranked, str, LineStyle]]:
     """The candidates that a figure shows, each with what its key says and its line.
 
-    >>> from pe_spectra.series.candidates import Demand
+    >>> from pe_spectra.series.proposing import Demand
     >>> from pe_spectra.series.deciding import rank_candidates
     >>> list_drawn(rank_candidates([], Demand(window=8, reason="as given", d=4, wanted=()), {}))
     []

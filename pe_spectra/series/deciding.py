@@ -10,7 +10,7 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.series.candidates import Demand, Proposal, find_demand, propose_candidates
+from pe_spectra.series.proposing import Demand, Proposal, find_demand, propose_candidates
 from pe_spectra.series.series_report import SeriesReport
 from pe_spectra.series.suitability import Candidate, measure_candidate
 
@@ -96,7 +96,7 @@ RULES = (
         text="What shows more of the variance of the periods goes first: its kernel is larger at a whole period than "
         "at half of one.",
         reason="Then the dot product of two positions tells whether they have the same phase, at any place.",
-        source="definition; the study cannot tell, for all but few encodings solve its task with a period; on its "
+        source="definition; the study cannot tell, for most encodings solve its task with a period; on its "
         "task with anomalies of a wave the weight at the frequency of the wave goes with accuracy in one of four "
         "cases; the article on hourly traffic found encodings of hour and weekday better than those of the position",
         read=lambda one: -(one.seen or 0.0),
@@ -135,7 +135,7 @@ class Ranked(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change(Result):
+class OtherChoice(Result):
     """What the choice would be without one of the rules."""
 
     rule: str = quantity("The rule that is left out.", words=tuple(one.code for one in RULES))
@@ -149,7 +149,7 @@ class EncodingChoice(Result):
     demand: Demand = quantity("What the series asks for.", inline=True, column=None)
     ranked: tuple[Ranked, ...] = quantity("The candidates, best first.", key="candidates")
     deciding: tuple[str, ...] = quantity("The rules that decided between the first and the others.", column=None)
-    changes: tuple[Change, ...] = quantity("Which rules change the choice where they are left out.", column=None)
+    changes: tuple[OtherChoice, ...] = quantity("Which rules change the choice where they are left out.", column=None)
     #: Why candidates were left out, by their names.
     left_out: Mapping[str, str]
 
@@ -241,7 +241,7 @@ def find_rule(one: Candidate, other: Candidate) -> Rule | None:
     return next((rule for rule in RULES if _read(rule, one) != _read(rule, other)), None)
 
 
-def _list_changes(ordered: Sequence[Candidate]) -> tuple[Change, ...]:
+def _list_changes(ordered: Sequence[Candidate]) -> tuple[OtherChoice, ...]:
     """What would be used without each of the rules, where that is another choice."""
     changes = []
     for rule in RULES if ordered else ():
@@ -249,5 +249,5 @@ def _list_changes(ordered: Sequence[Candidate]) -> tuple[Change, ...]:
         names = [one.name for one, value in zip(ordered, values, strict=True) if value == min(values)]
         best = [one.name for one in ordered if _read_all(one) == _read_all(ordered[0])]
         if names != best:
-            changes.append(Change(rule=rule.code, names=tuple(names)))
+            changes.append(OtherChoice(rule=rule.code, names=tuple(names)))
     return tuple(changes)

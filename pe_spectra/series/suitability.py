@@ -20,7 +20,7 @@ from pe_spectra.metrics.common_ground import explain_absence
 from pe_spectra.metrics.compare import OF_PERIOD
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.series.candidates import Demand, SharedPeriod
+from pe_spectra.series.proposing import Demand, SharedPeriod
 from pe_spectra.series.series_report import SeriesReport
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.study.shown import Shown, find_shown
@@ -148,7 +148,7 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
     InputError : an encoding that cannot be had there, or whose numbers are learned.
 
     >>> from pe_spectra import Sinusoidal
-    >>> from pe_spectra.series.candidates import find_demand
+    >>> from pe_spectra.series.proposing import find_demand
     >>> from pe_spectra.series.series_report import describe_series
     >>> steps = np.arange(480.0)
     >>> report = describe_series({"load": np.sin(2 * np.pi * steps / 48)}, steps)

@@ -499,6 +499,9 @@ SENTENCES = (
 
 #: Numbers that no code decides: the page, the words, and why.
 CONVENTIONS = (
+    (CHOOSING, "hour and weekday alone do not name a position of eight days", "the article's windows"),
+    (CHOOSING, "forecasts hourly traffic from windows of eight days", "the article's"),
+    (CHOOSING, "do not name a position in a window of eight days, and that a timestamp does", "the article's words"),
     (CHOOSING, "It agrees with astropy's to 1e-9", "tests/series/test_periodogram.py holds it"),
     (TOUR, "130 interrupted", "128 and the number of SIGINT, as shells have it"),
     (PRECISION, "below some ten, one more rounding", "advice"),

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from pe_spectra.series.candidates import find_demand
 from pe_spectra.series.deciding import RULES, choose_encoding, find_rule, rank_candidates
+from pe_spectra.series.proposing import find_demand
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.suitability import measure_candidate
 from pe_spectra.sources import read_encoding

@@ -5,7 +5,7 @@ import pytest
 
 from pe_spectra.encodings.calendar import Calendar
 from pe_spectra.errors import InputError
-from pe_spectra.series.candidates import SharedPeriod, find_demand, propose_candidates
+from pe_spectra.series.proposing import SharedPeriod, find_demand, propose_candidates
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.suitability import measure_candidate, weigh_periods, weigh_window
 from pe_spectra.sources import read_encoding

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.series.candidates import find_demand, propose_candidates
+from pe_spectra.series.proposing import find_demand, propose_candidates
 from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves
 from tests.series.test_periods import make

@@ -1,14 +1,16 @@
 """What positions are in time: moments, durations, and how a position is written as a date.
 
 Position s is the moment start + s step of the proleptic Gregorian calendar, without time zones and
-leap seconds, in whole seconds from year 1 to year 9999.
+leap seconds, from year 1 to year 9999; the start is a whole second, a step may be less than one.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +21,22 @@ from pe_spectra.numbers import Accepts, quote
 from pe_spectra.records import dataclass
 
 _MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}))?)?")
-_DURATION = re.compile(r"([0-9]+)([a-z]+)")
+_DURATION = re.compile(r"(?=\.?[0-9])0*([0-9]{0,40}(?:\.[0-9]{1,40})?)([a-zµμ]+)")
 #: Units of durations, largest first, each with its seconds and the spellings that are read.
 _UNITS = (
-    ("week", 604800, ("week", "weeks", "w")),
-    ("d", 86400, ("d", "day", "days")),
-    ("h", 3600, ("h", "hour", "hours")),
-    ("min", 60, ("min", "minute", "minutes")),
-    ("s", 1, ("s", "sec", "second", "seconds")),
+    ("week", Fraction(604800), ("week", "weeks", "w")),
+    ("d", Fraction(86400), ("d", "day", "days")),
+    ("h", Fraction(3600), ("h", "hour", "hours")),
+    ("min", Fraction(60), ("min", "minute", "minutes", "m")),
+    ("s", Fraction(1), ("s", "sec", "second", "seconds")),
+    ("ms", Fraction(1, 10**3), ("ms", "millisecond", "milliseconds")),
+    ("us", Fraction(1, 10**6), ("us", "µs", "μs", "microsecond", "microseconds")),
+    ("ns", Fraction(1, 10**9), ("ns", "nanosecond", "nanoseconds")),
 )
-#: Longest duration: from the first second of year 1 to the last of year 9999.
-_MAX_SECONDS = 315_537_897_599
+#: Shortest duration; longest one: from the first second of year 1 to the last of year 9999.
+_MIN_SECONDS, _MAX_SECONDS = Fraction(1, 10**9), 315_537_897_599
+#: Most digits behind the point of a duration, in seconds: steps of 48 kHz in ns with ten digits.
+_DIGITS = 18
 #: Seconds of the named periods; month and year are means of the Gregorian calendar (146,097 days in 400 years).
 PERIODS = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 2_629_746, "year": 31_556_952}
 #: Abbreviations in English whatever the locale is; Monday is 0.
@@ -68,51 +75,64 @@ class Moment(Accepts[str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Duration(Accepts[str]):
-    """The kind of a duration: a whole number of s, min, h, d or week, kept as normalised text.
+    """The kind of a duration: a decimal number of a unit from ns to weeks, kept as normalised text.
 
-    >>> Duration().parse("60min", "--step")
-    '1h'
+    >>> Duration().parse("60min", "--step"), Duration().parse("0.2ms", "--step"), Duration().parse("1.5h", "--step")
+    ('1h', '200us', '90min')
     """
 
     @property
     def accepted(self) -> str:
-        return "a whole number of s, min, h, d or week from 1s to 9998 years is accepted, as 5min"
+        return "a number of ns, us, ms, s, min, h, d or week from 1ns to 9998 years is accepted, as 5min or 0.2ms"
 
     def parse(self, text: str, name: str) -> str:
         seconds = read_duration(text, name)
-        unit, size, _ = next(unit for unit in _UNITS if seconds % unit[1] == 0)
-        return f"{seconds // size}{unit}"
+        whole = next((unit for unit in _UNITS if seconds % unit[1] == 0 and unit[1] >= 1), None)
+        unit, size, _ = whole or next(unit for unit in _UNITS if unit[1] <= min(seconds, Fraction(1)))
+        return f"{_write_decimal(seconds / size)}{unit}"
 
     def check(self, value: object, name: str) -> str:
-        if isinstance(value, timedelta) and not value.microseconds:
-            value = f"{value.days * 86400 + value.seconds}s"
+        if isinstance(value, timedelta):
+            value = f"{_write_decimal(Fraction(value // timedelta(microseconds=1), 10**6))}s"
         if not isinstance(value, str):
             raise InputError(f"{name} is no duration", repr(value), self.accepted)
         return self.parse(value, name)
 
 
-def read_duration(text: str, name: str = "duration") -> int:
-    """Turn the text of a duration into seconds; `name` is the option or key that a message names.
+def _write_decimal(number: Fraction) -> str:
+    """Write a fraction that is a decimal number as one, with all its digits."""
+    digits = 0
+    while (number * 10**digits).denominator > 1:
+        digits += 1
+    text = str(abs(number) * 10**digits).rjust(digits + 1, "0")
+    sign = "-" if number < 0 else ""
+    return f"{sign}{text[:-digits]}.{text[-digits:]}" if digits else f"{sign}{text}"
+
+
+def read_duration(text: str, name: str = "duration") -> Fraction:
+    """Turn the text of a duration into seconds, exactly; `name` is the option or key that a message names.
 
     Raises
     ------
     InputError : no such duration.
 
-    >>> read_duration("5min")
-    300
+    >>> read_duration("5min") == 300, read_duration("33.3us")
+    (True, Fraction(333, 10000000))
     """
     found = _DURATION.fullmatch(text)
     size = next((unit[1] for unit in _UNITS if found and found.group(2) in unit[2]), None)
     if found is None or size is None:
         raise InputError(f"{name} is no duration", quote(text), Duration().accepted)
-    count = int(found.group(1)) if len(found.group(1).lstrip("0")) <= 12 else _MAX_SECONDS + 1
-    if not 1 <= count * size <= _MAX_SECONDS:
+    seconds = Fraction(f"0{found.group(1)}") * size
+    if not _MIN_SECONDS <= seconds <= _MAX_SECONDS:
         raise InputError(f"{name} is out of range", text, Duration().accepted)
-    return count * size
+    if (seconds * 10**_DIGITS).denominator > 1:
+        raise InputError(f"{name} has too many digits", text, f"{_DIGITS} behind the point in seconds are accepted")
+    return seconds
 
 
 def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDArray[np.datetime64]:
-    """Return the moments start + s step of positions s >= 0, shape (S,), in whole seconds.
+    """Return the whole seconds in which the moments start + s step of positions s >= 0 lie, shape (S,).
 
     Raises
     ------
@@ -122,30 +142,37 @@ def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDAr
     ['2016-07-01T00:00:00', '2016-07-02T01:00:00']
     """
     begin, seconds = datetime.fromisoformat(Moment().parse(start, "start")), read_duration(step)
-    last = (datetime.max - begin) // timedelta(seconds=seconds)
+    last = math.ceil(((datetime.max - begin) // timedelta(seconds=1) + 1) / seconds) - 1
     if positions.size and int(positions.max()) > last:
         raise InputError(
             "a position is beyond year 9999", f"{int(positions.max())} steps of {step} from {start}", f"0 to {last}"
         )
-    moments: NDArray[np.datetime64] = np.datetime64(begin, "s") + (positions * seconds).astype("timedelta64[s]")
+    whole, part = seconds.numerator, seconds.denominator
+    if part == 1:
+        passed = positions * whole
+    else:  # products that may be beyond 64 bits
+        passed = np.array([s * whole // part for s in positions.tolist()], dtype=np.int64)
+    moments: NDArray[np.datetime64] = np.datetime64(begin, "s") + passed.astype("timedelta64[s]")
     return moments
 
 
 def describe_moment(start: str, step: str, s: int) -> str:
-    """Write the moment of a position with its weekday; seconds where there are any.
+    """Write the moment of a position with its weekday; seconds, and parts of one, where there are any.
 
     Raises
     ------
     InputError : a moment beyond year 9999.
 
-    >>> describe_moment("2016-07-01T00:00", "1h", 73)
-    'Mon 2016-07-04 01:00'
+    >>> describe_moment("2016-07-01T00:00", "1h", 73), describe_moment("2016-07-01T00:00", "0.2ms", 3)
+    ('Mon 2016-07-04 01:00', 'Fri 2016-07-01 00:00:00.0006')
     """
     moment: datetime = compute_moments(start, step, np.array([s]))[0].item()
-    return f"{WEEKDAYS[moment.weekday()]} {_write_moment(moment).replace('T', ' ')}"
+    part = _write_decimal(s * read_duration(step) % 1)
+    text = moment.isoformat(sep=" ", timespec="seconds") + part[1:] if part != "0" else _write_moment(moment)
+    return f"{WEEKDAYS[moment.weekday()]} {text.replace('T', ' ')}"
 
 
-def parse_periods(texts: Sequence[str], label: str) -> tuple[tuple[str, int], ...]:
+def parse_periods(texts: Sequence[str], label: str) -> tuple[tuple[str, Fraction], ...]:
     """Read periods: names or durations joined by commas or blanks; each with its seconds, repeated ones once.
 
     A month is 30.436875 days and a year 365.2425 days, the means of the Gregorian calendar.
@@ -154,8 +181,8 @@ def parse_periods(texts: Sequence[str], label: str) -> tuple[tuple[str, int], ..
     ------
     InputError : neither a name nor a duration, or too many.
 
-    >>> parse_periods(["day,week", "90min"], "--periods")
-    (('day', 86400), ('week', 604800), ('90min', 5400))
+    >>> parse_periods(["day,week", "90min"], "--periods") == (("day", 86400), ("week", 604800), ("90min", 5400))
+    True
     """
     items = [item for text in texts for item in re.split(r"[, ]", text)]
     if len(items) > MAX_LIST:
@@ -163,9 +190,9 @@ def parse_periods(texts: Sequence[str], label: str) -> tuple[tuple[str, int], ..
     return tuple(dict.fromkeys(_parse_period(item, label) for item in items))
 
 
-def _parse_period(text: str, label: str) -> tuple[str, int]:
+def _parse_period(text: str, label: str) -> tuple[str, Fraction]:
     if text in PERIODS:
-        return text, PERIODS[text]
+        return text, Fraction(PERIODS[text])
     if not _DURATION.fullmatch(text):
         raise InputError(f"{label} is no period", quote(text), f"{', '.join(PERIODS)} or a duration as 90min")
     return Duration().parse(text, label), read_duration(text, label)

@@ -13,6 +13,11 @@ _MANY = 1e15
 #: Relative errors up to which a number has one, two, four digits that are off by one unit at most: half a unit of the
 #: last is the smallest part of a number whose other digits are all 9.
 _ONE_DIGIT, _TWO_DIGITS, _FOUR_DIGITS = 0.05, 0.005, 0.00005
+#: Units of times, the largest first, each with its seconds, and from how many on it is taken.
+_TIMES = (
+    *(("d", 86400.0, 86400.0), ("h", 3600.0, 3600.0), ("min", 60.0, 60.0), ("s", 1.0, 0.1)),
+    *(("ms", 1e-3, 1e-4), ("us", 1e-6, 1e-7), ("ns", 1e-9, 0.0)),
+)
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -152,13 +157,13 @@ def write_power(logarithm: float, error: float = 0.0) -> str:
 def write_time(seconds: float) -> str:
     """Write a time in the largest unit that keeps it at 1 or above.
 
-    >>> write_time(86400.0), write_time(90.0), write_time(3599.9999999)
-    ('1 d', '1.5 min', '1 h')
+    >>> write_time(86400.0), write_time(90.0), write_time(3599.9999999), write_time(0.25), write_time(33.3e-6)
+    ('1 d', '1.5 min', '1 h', '0.25 s', '33.3 us')
     """
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= size * (1 - 1e-9):  # a period comes from a frequency, with its rounding
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds:.4g} s"
+    for unit, size, least in _TIMES:
+        if seconds >= least * (1 - 1e-9):  # a period comes from a frequency, with its rounding
+            break
+    return f"{seconds / size:.4g} {unit}"
 
 
 def count_digits(value: float, error: float | None, most: int = 5) -> int:

@@ -15,6 +15,7 @@ from pe_spectra.vocabulary import COMMON_DTYPES, CORNER_METHODS, RECIPE_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     from pe_spectra.encodings import Encoding
     from pe_spectra.inspection.resize import Resized
@@ -144,7 +145,9 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[tuple[Encod
     return replace(subject, encoding=names).build_at_length()
 
 
-def _settle_step(encodings: Sequence[Encoding], step: str | None, *, timed: bool) -> tuple[int | None, tuple[str, ...]]:
+def _settle_step(
+    encodings: Sequence[Encoding], step: str | None, *, timed: bool
+) -> tuple[Fraction | None, tuple[str, ...]]:
     """Seconds between positions, where lags are times, and a note where nothing says how many."""
     from pe_spectra.domains import Duration, read_duration
     from pe_spectra.encodings.calendar import Calendar

@@ -18,7 +18,7 @@ from pe_spectra.exact import F64, I64, sin_cos_of_turns
 from pe_spectra.numbers import Choice, IntegerRange, ListOf
 from pe_spectra.records import dataclass
 
-#: Fields, finest first: how many values each takes, its first value, its seconds (0: by the calendar), and the
+#: Fields: how many values each takes, its first value, its seconds (0: by the calendar), and the
 #: seconds after which it repeats, months and years as the mean of 400 Gregorian years (146097 days).
 FIELDS = {
     "minute": (60, 0, 60, 3600),
@@ -27,6 +27,7 @@ FIELDS = {
     "day": (31, 1, 86400, 2629746),
     "dayofyear": (366, 1, 86400, 31556952),
     "month": (12, 1, 0, 31556952),
+    "time": (1440, 0, 60, 86400),
 }
 #: Drawn numbers are multiples of 1 / _GRAIN, so that sums of them are exact in float64.
 _GRAIN = 2.0**32
@@ -47,20 +48,21 @@ class Calendar(Encoding):
     """Fields of the calendar of the moment start + s step, each by a row of its own table.
 
     Fields are numbered as usual: minute (in slots) 0 .., hour 0 .. 23, weekday 0 (Monday) .. 6,
-    day 1 .. 31, month 1 .. 12, dayofyear 1 .. 366. Rows of a field of P values:
+    day 1 .. 31, month 1 .. 12, dayofyear 1 .. 366, time (minute of the day) 0 .. 1439. Rows of a field of P values:
     cyclic (sin, cos)(2 pi v / P); fixed, the sinusoid of v, the same for every field; learned,
     a normal table of its own. Without time zones; `d` columns for each fixed or learned field.
     """
 
     name: ClassVar[str] = "calendar"
     family: ClassVar[str] = "temporal"
-    summary: ClassVar[str] = "hour, weekday, day, month and other fields of the moment of a position"
+    summary: ClassVar[str] = "hour, weekday, day, month, time of the day and other fields of the moment of a position"
     formula: ClassVar[str] = "e(s) = rows of the fields of the moment start + s step, side by side or summed"
     source: ClassVar[str] = "zhouhaoyi/Informer2020, models/embed.py (rows=fixed, mode=sum); Zhou et al. 2021"
     pitfalls: ClassVar[str] = (
         "moments with the same fields share a vector (hour and weekday: after a week), unless there is a timestamp; "
         "Informer's fixed rows are one sinusoid for all fields, so that swapped numbers give the same sum; fixed rows "
-        "do not close: Sunday and Monday are far apart; slots of minutes that are coarser than the step hide steps"
+        "do not close: Sunday and Monday are far apart; slots of minutes that are coarser than the step hide steps; "
+        "minute is a circle of its own, on which :00 and :30 are opposite; time, the minute of the day, is one circle"
     )
 
     fields: tuple[str, ...] = parameter(
@@ -151,7 +153,8 @@ class Calendar(Encoding):
     @property
     def periods_in_steps(self) -> tuple[float, ...]:
         """Periods of its fields, and of the timestamp, in steps; without those below two steps."""
-        found = [FIELDS[field][3] / read_duration(self.step) for field in self.fields if self.count_values(field) > 1]
+        step = read_duration(self.step)
+        found = [float(FIELDS[field][3] / step) for field in self.fields if self.count_values(field) > 1]
         if self.timestamp == "yes":
             found += (2 * np.pi / self._timestamp.frequencies().values).tolist()
         return tuple(period for period in found if period >= 2)
@@ -185,6 +188,7 @@ class Calendar(Encoding):
             "day": (days - months.astype("datetime64[D]")).astype(np.int64) + 1,
             "dayofyear": (days - years.astype("datetime64[D]")).astype(np.int64) + 1,
             "month": months.astype(np.int64) % 12 + 1,
+            "time": seconds // 60 % 1440,
         }
         return np.stack([found[field] for field in self.fields], axis=1)
 
@@ -227,7 +231,8 @@ class Calendar(Encoding):
         numbers = self.read_fields(positions)
         if self.mode == "sum" and self.kind == "fixed":
             others = [positions[:, None]] if self.timestamp == "yes" else []
-            return key_multisets(np.concatenate([numbers, *others], axis=1))
+            sizes = [self.count_values(field) + FIELDS[field][1] for field in self.fields]
+            return key_multisets(np.concatenate([numbers, *others], axis=1), sizes)
         if self.timestamp == "yes":
             return positions
         if self.mode == "sum":

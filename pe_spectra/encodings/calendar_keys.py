@@ -11,8 +11,6 @@ import numpy as np
 
 from pe_spectra.exact import I64
 
-#: One more than the largest number of a field (366, the day of the year): up to 7 digits of this radix fit 63 bits.
-_RADIX = 367
 #: Integers that are compared at a time.
 _BLOCK = 1 << 22
 
@@ -33,22 +31,25 @@ def key_numbers(numbers: I64, ids: Sequence[I64]) -> I64:
     return key
 
 
-def key_multisets(numbers: I64) -> I64:
+def key_multisets(numbers: I64, sizes: Sequence[int]) -> I64:
     """Write rows of numbers as one integer each: two are equal if and only if the multisets are; shape (S,).
 
     Parameters
     ----------
-    numbers : (S, F), F <= 7; at most one of a row is beyond 366, and it is then in no other row.
+    numbers : (S, F). sizes : of the columns, each one more than its largest number; of a last column that has none,
+        a number from the largest size on is in no other row.
 
-    >>> key_multisets(np.array([[5, 0], [0, 5], [5, 1]]))
-    array([  5,   5, 372])
+    >>> key_multisets(np.array([[5, 0], [0, 5], [5, 1]]), [6, 6])
+    array([ 5,  5, 11])
     """
     ordered = np.sort(numbers, axis=1)
     key = np.zeros(len(numbers), dtype=np.int64)
-    for column in ordered.T:
-        key = key * _RADIX + np.minimum(column, _RADIX - 1)
+    most = max(sizes)
+    # the n-th smallest number of a row is below the n-th smallest size
+    for column, size in zip(ordered.T, [*sorted(sizes), most], strict=False):
+        key = key * size + np.minimum(column, size - 1)
     largest = ordered[:, -1]
-    return np.where(largest >= _RADIX, -largest, key)
+    return np.where(largest >= most, -largest, key)
 
 
 def key_sums(numbers: I64, tables: Sequence[I64]) -> I64:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,8 +156,8 @@ def compare_encodings(
     encodings: Sequence[Encoding],
     *,
     length: int | None = None,
-    step_seconds: float | None = None,
-    periods: Sequence[tuple[str, float]] = (),
+    step_seconds: float | Fraction | None = None,
+    periods: Sequence[tuple[str, float | Fraction]] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Comparison, ...]:
     """Measure encodings by everything in `METRICS`, all on one number of positions and one lattice of as many points.
@@ -268,8 +269,8 @@ def _compare(
     encoding: Encoding,
     size: int,
     lattice: Lattice,
-    step_seconds: float | None,
-    periods: Sequence[tuple[str, float]],
+    step_seconds: float | Fraction | None,
+    periods: Sequence[tuple[str, float | Fraction]],
 ) -> Comparison:
     codes = CodeTable(encoding, size)
     kernel = find_kernel(codes)
@@ -298,7 +299,10 @@ def _compare(
 
 
 def _match_periods(
-    encoding: Encoding, size: int, step_seconds: float | None, periods: Sequence[tuple[str, float]]
+    encoding: Encoding,
+    size: int,
+    step_seconds: float | Fraction | None,
+    periods: Sequence[tuple[str, float | Fraction]],
 ) -> tuple[PeriodMatch, ...]:
     """Read the kernel at the periods, with lags enough for the longest where the encoding has them."""
     if not periods or step_seconds is None or encoding.shape is not None:
@@ -332,7 +336,7 @@ def _find_own_frequencies(encoding: Encoding) -> F64 | None:
     return encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
 
 
-def _remark(encoding: Encoding, step_seconds: float | None) -> tuple[str, ...]:
+def _remark(encoding: Encoding, step_seconds: float | Fraction | None) -> tuple[str, ...]:
     """Minute slots that are coarser than the step: neighbours share their calendar fields."""
     slot = getattr(encoding, "minute_slot", None)
     fields = getattr(encoding, "fields", ())
@@ -341,5 +345,5 @@ def _remark(encoding: Encoding, step_seconds: float | None) -> tuple[str, ...]:
     shared = math.ceil(slot * 60 / step_seconds)
     # as many everywhere only where steps fill a slot, and slots an hour
     most = "" if slot * 60 % step_seconds == 0 and 60 % slot == 0 else "up to "
-    coarse = f"minute slots of {slot} min are coarser than the step of {step_seconds / 60:g} min"
+    coarse = f"minute slots of {slot} min are coarser than the step of {float(step_seconds / 60):g} min"
     return (f"{encoding.label}: {coarse}, so {most}{shared} positions in a row share their fields",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,8 +115,8 @@ class PeriodMatch(Result):
 def measure_periods(
     kernel: ArrayLike,
     *,
-    step_seconds: float,
-    periods: Sequence[tuple[str, float]],
+    step_seconds: float | Fraction,
+    periods: Sequence[tuple[str, float | Fraction]],
     frequencies: ArrayLike | None = None,
 ) -> tuple[PeriodMatch, ...]:
     """Read a kernel at the periods of the data: lag = seconds / step_seconds, linearly between whole lags.
@@ -138,16 +139,15 @@ def measure_periods(
     >>> round(match.ratio, 9), match.is_local_maximum, round(match.nearest_ratio, 2)
     (1.0, True, 1.0)
     """
-    _check_seconds(step_seconds, "step")
-    for name, seconds in periods:
-        _check_seconds(seconds, f"period {name}")
+    step = _take_seconds(step_seconds, "step")
+    lengths = [(name, _take_seconds(seconds, f"period {name}")) for name, seconds in periods]
     values = check_kernel(kernel)
     if frequencies is None:
         own = _find_kernel_periods(values)
     else:
         w = np.asarray(frequencies, dtype=float)
         own = 2 * np.pi / w[w > 0]
-    return tuple(_match(values, name, float(seconds), float(step_seconds), own) for name, seconds in periods)
+    return tuple(_match(values, name, length, step, own) for name, length in lengths)
 
 
 def _find_kernel_periods(values: F64) -> F64:
@@ -177,11 +177,11 @@ def _find_kernel_periods(values: F64) -> F64:
     return np.asarray(size / place)
 
 
-def _match(kernel: F64, name: str, seconds: float, step: float, own: F64) -> PeriodMatch:
-    lag = seconds / step
+def _match(kernel: F64, name: str, length: Fraction, step: Fraction, own: F64) -> PeriodMatch:
+    lag, seconds = float(length / step), float(length)
     value = float(np.interp(lag, np.arange(len(kernel)), kernel)) if lag <= len(kernel) - 1 else None
     found = [_is_maximum(kernel, near) for near in sorted({math.floor(lag), math.ceil(lag)})]
-    lengths = own * step
+    lengths = own * float(step)
     nearest = float(lengths[np.argmin(np.abs(np.log(lengths / seconds)))]) if len(own) else None
     notes = []
     if lag < 1:
@@ -213,6 +213,8 @@ def _is_maximum(kernel: F64, lag: int) -> bool | None:
     return bool(rises.max() > slack and rises.min() >= -slack)
 
 
-def _check_seconds(value: float, name: str) -> None:
+def _take_seconds(value: float | Fraction, name: str) -> Fraction:
+    """Take a length of time exactly, so that a lag is whole where it is."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} is no length of time", repr(value), "a number of seconds above 0 is accepted")
+    return value if isinstance(value, Fraction) else Fraction(float(value))

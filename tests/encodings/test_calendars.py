@@ -87,11 +87,43 @@ def test_informers_rows_written_out():
 def test_fields_are_those_of_datetime(start, step):
     encoding = Calendar(fields=tuple(FIELDS), minute_slot=7, start=start, step=step)
     for s, found in enumerate(encoding.read_fields(np.arange(300))):
-        moment = datetime.fromisoformat(start) + s * timedelta(seconds=read_duration(step))
+        moment = datetime.fromisoformat(start) + s * timedelta(seconds=int(read_duration(step)))
         expected = [
-            moment.minute // 7, moment.hour, moment.weekday(), moment.day, moment.timetuple().tm_yday, moment.month
+            moment.minute // 7, moment.hour, moment.weekday(), moment.day, moment.timetuple().tm_yday, moment.month,
+            60 * moment.hour + moment.minute,
         ]  # fmt: skip
         assert found.tolist() == expected
+
+
+def test_the_time_of_the_day_is_one_circle():
+    """Neighbours are as near around midnight and the full hour as anywhere; half an hour is 7.5 degrees."""
+    day = Calendar(fields=("time",), step="1min").table(1441)
+    steps = np.linalg.norm(np.diff(day, axis=0), axis=1)
+    assert_allclose(steps, 2 * math.sin(math.pi / 1440), rtol=1e-12)
+    assert_array_equal(day[0], day[1440])
+    assert_allclose(day[600] @ day[630], math.cos(math.radians(7.5)), rtol=1e-14)
+    hour = Calendar(fields=("minute",), minute_slot=1, step="1min").table(31)
+    assert_allclose(hour[0] @ hour[30], -1, rtol=1e-14)
+    half = Calendar(fields=("time",), step="30min")
+    assert half.periods_in_steps == (48.0,)
+    assert not half.notes
+
+
+@pytest.mark.parametrize("timestamp", ["no", "yes"])
+@pytest.mark.parametrize("fields", [tuple(FIELDS), ("hour", "minute")])
+def test_sums_of_numbers_are_equal_where_they_are_the_same_ones(fields, timestamp):
+    """One sinusoid of each number: 1:02 is 2:01 where time and timestamp do not tell them apart."""
+    encoding = Calendar(fields=fields, kind="fixed", mode="sum", step="1min", minute_slot=1, timestamp=timestamp)
+    positions = np.concatenate([np.arange(0, 2000, 7), np.arange(10**6, 10**6 + 500), [62, 121]])
+    numbers = encoding.read_fields(positions)
+    if timestamp == "yes":
+        numbers = np.concatenate([numbers, positions[:, None]], axis=1)
+    keys = encoding.exact_key(positions)
+    groups = {}
+    for key, row in zip(keys.tolist(), np.sort(numbers, axis=1).tolist(), strict=True):
+        assert groups.setdefault(key, row) == row
+    assert len(groups) == len(np.unique(np.sort(numbers, axis=1), axis=0))
+    assert (keys[-1] == keys[-2]) == (fields == ("hour", "minute") and timestamp == "no")
 
 
 def test_cyclic_rows_close():

@@ -1,6 +1,8 @@
 """Moments and durations: how they are written, what is kept of them, and where they end."""
 
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,6 +81,16 @@ def test_moments_of_python():
         ("90s", "90s", 90),
         ("007minutes", "7min", 420),
         ("315537897599s", "315537897599s", 315537897599),
+        ("30m", "30min", 1800),
+        ("1.5h", "90min", 5400),
+        ("0.50d", "12h", 43200),
+        ("1.5s", "1.5s", Fraction(3, 2)),
+        (".5s", "500ms", Fraction(1, 2)),
+        ("0.2ms", "200us", Fraction(1, 5000)),
+        ("33.3us", "33.3us", Fraction("0.0000333")),
+        ("33.3µs", "33.3us", Fraction("0.0000333")),
+        ("22675.736961ns", "22.675736961us", Fraction("0.000022675736961")),
+        ("1ns", "1ns", Fraction(1, 10**9)),
     ],
 )
 def test_durations_are_read_and_kept_as_one_text(given, kept, seconds):
@@ -89,18 +101,20 @@ def test_durations_are_read_and_kept_as_one_text(given, kept, seconds):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "5", "min", "0s", "-5min", "1.5h", "5 min", "5m", "5T", "1H", "1month", "1h30min", "9" * 40 + "s",
-        "315537897600s", "٥min",
+        "", "5", "min", "0s", "0.0ms", "-5min", "+5min", "1.5", "1.h", ".h", "1e3s", "nans", "nan", "inf", "30x",
+        "5 min", "5T", "1H", "1month", "1h30min", "9" * 40 + "s", "315537897600s", "315537897599.5s", "0.9ns", "٥min",
+        "1.0000000000000000001s", "s",
     ],
 )  # fmt: skip
 def test_what_is_no_duration_is_refused(text):
-    with pytest.raises(InputError, match="--step is "):
+    with pytest.raises(InputError, match=r"--step (is|has) "):
         Duration().parse(text, "--step")
 
 
 def test_durations_of_python():
     assert Duration().check(timedelta(days=1, minutes=5), "step") == "1445min"
-    for value in (timedelta(0), timedelta(seconds=-5), timedelta(microseconds=5), 300, None):
+    assert Duration().check(timedelta(microseconds=5), "step") == "5us"
+    for value in (timedelta(0), timedelta(seconds=-5), timedelta(microseconds=-5), 300, None):
         with pytest.raises(InputError, match="step is "):
             Duration().check(value, "step")
 
@@ -112,6 +126,20 @@ def test_a_position_is_written_as_a_date_in_english():
     assert describe_moment("0001-01-01", "1d", 0) == "Mon 0001-01-01 00:00"
 
 
+@pytest.mark.parametrize("step", ["0.2ms", "33.3us", "1.5s", "999.999999999ms", "1ns", "22.675736961us"])
+def test_moments_of_parts_of_a_second_are_those_of_decimal_numbers(step):
+    size = Decimal(step.rstrip("munsµ")) * {"ms": Decimal("1e-3"), "us": Decimal("1e-6"), "ns": Decimal("1e-9")}.get(
+        step.lstrip("0123456789."), Decimal(1)
+    )
+    positions = [0, 1, 7, 29999, 30031, 10**9]
+    found = compute_moments("2016-07-01", step, np.array(positions)).astype(np.int64).tolist()
+    first = int(np.datetime64("2016-07-01", "s").astype(np.int64))
+    assert found == [first + int(size * s) for s in positions]
+    for s in positions:
+        seconds = Decimal(describe_moment("2016-07-01", step, s).rpartition(":")[2])
+        assert size * s % 60 in (seconds, 0 if describe_moment("2016-07-01", step, s).count(":") == 1 else seconds)
+
+
 def test_moments_end_with_year_9999():
     last = compute_moments("2016-07-01", "1h", np.array([69981935]))
     assert str(last[0]) == "9999-12-31T23:00:00"
@@ -119,6 +147,9 @@ def test_moments_end_with_year_9999():
         with pytest.raises(InputError, match="beyond year 9999"):
             compute_moments("2016-07-01", "1h", np.array(positions))
     assert len(compute_moments("2016-07-01", "1h", np.array([], dtype=np.int64))) == 0
+    assert str(compute_moments("9999-12-31T23:59:59", "0.3s", np.array([3]))[0]) == "9999-12-31T23:59:59"
+    with pytest.raises(InputError, match="0 to 3"):
+        compute_moments("9999-12-31T23:59:59", "0.3s", np.array([4]))
 
 
 def test_periods():

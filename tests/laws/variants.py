@@ -149,7 +149,7 @@ VALUES = {
     },
     "mtan": {"d": EVEN, "unit": (1.0, 1000.0)},
     "calendar": {
-        "fields": (("hour",), ("weekday", "hour"), ("month", "dayofyear", "minute")),
+        "fields": (("hour",), ("weekday", "hour"), ("month", "dayofyear", "minute"), ("weekday", "time")),
         "minute_slot": (5,),
         "kind": ("fixed", "learned"),
         "mode": ("sum",),

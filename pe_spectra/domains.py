@@ -156,8 +156,10 @@ def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDAr
     return moments
 
 
-def describe_moment(start: str, step: str, s: int) -> str:
+def describe_moment(start: str, step: str, s: float) -> str:
     """Write the moment of a position with its weekday; seconds, and parts of one, where there are any.
+
+    That of a position that is not whole, which float64 rounds, is right to a microsecond.
 
     Raises
     ------
@@ -166,8 +168,15 @@ def describe_moment(start: str, step: str, s: int) -> str:
     >>> describe_moment("2016-07-01T00:00", "1h", 73), describe_moment("2016-07-01T00:00", "0.2ms", 3)
     ('Mon 2016-07-04 01:00', 'Fri 2016-07-01 00:00:00.0006')
     """
-    moment: datetime = compute_moments(start, step, np.array([s]))[0].item()
-    part = _write_decimal(s * read_duration(step) % 1)
+    seconds = Fraction(s) * read_duration(step)
+    if s != int(s):
+        seconds = Fraction(round(seconds * 10**6), 10**6)
+    begin, whole = datetime.fromisoformat(Moment().parse(start, "start")), math.floor(seconds)
+    try:
+        moment = begin + timedelta(seconds=whole)
+    except OverflowError:
+        raise InputError("a position is beyond the calendar", f"{s:g} steps of {step} from {start}") from None
+    part = _write_decimal(seconds - whole)
     text = moment.isoformat(sep=" ", timespec="seconds") + part[1:] if part != "0" else _write_moment(moment)
     return f"{WEEKDAYS[moment.weekday()]} {text.replace('T', ' ')}"
 

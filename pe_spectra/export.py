@@ -17,13 +17,13 @@ from pe_spectra.encodings import (
     Encoding,
     HasBias,
     HasBiasMap,
-    HasContinuousTable,
     HasFrequencies,
     HasKernel,
     HasLagTable,
     HasTable,
 )
 from pe_spectra.encodings.codes import find_codes, list_places
+from pe_spectra.encodings.sampled import read_table_at
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos
 from pe_spectra.quantities import ReadOnly
@@ -97,7 +97,7 @@ def export_encoding(
         layout pairs them, times its attention scaling).
         Default the first that it has.
     length : number of positions; default all rows of a table, else 80 (256 for encodings of lags).
-    positions : real positions, for the table of an encoding that takes them.
+    positions : real positions, for the table of an encoding that takes them; whole ones of any table.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def export_encoding(
             f"{encoding.label} has no {chosen or 'array'} to export", accepted=f"it has {', '.join(offered)}"
         )
     if positions is not None:
-        if chosen != "table" or not isinstance(encoding, HasContinuousTable):
+        if chosen != "table":
             raise InputError(f"{encoding.label} has no {chosen} at real positions", accepted="integers: --length")
-        return _build(encoding, chosen, "position", positions.copy(), "c", encoding.table_at(positions))
+        return _build(encoding, chosen, "position", positions.copy(), "c", read_table_at(encoding, positions))
     if chosen == "frequencies" and isinstance(encoding, HasFrequencies):
         found = encoding.frequencies()
         values = np.stack([found.values, found.masses, found.phases], axis=1)

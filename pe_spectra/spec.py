@@ -7,6 +7,7 @@ Read in this order: `name` or `name:key=value,..` is an encoding of the catalogu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import field
 
 from pe_spectra.errors import InputError
@@ -150,3 +151,14 @@ def _take_quotes_off(value: str) -> str:
     if value.startswith("'") and re.fullmatch(_QUOTED, value):
         return value[1:-1].replace("''", "'")
     return value
+
+
+def find_stated(specs: Iterable[str], option: str, label: str = "--encoding") -> str | None:
+    """Find what the first SPEC that gives a parameter gives it; None where none does.
+
+    >>> find_stated(["dft", "calendar:step=30min"], "step"), find_stated(["calendar"], "step")
+    ('30min', None)
+    """
+    parsed = (parse_spec(text, label) for text in specs)
+    given = (dict(spec.parameters).get(option) for spec in parsed if isinstance(spec, NamedSpec))
+    return next((text for text in given if text), None)

@@ -160,9 +160,8 @@ def write_time(seconds: float) -> str:
     >>> write_time(86400.0), write_time(90.0), write_time(3599.9999999), write_time(0.25), write_time(33.3e-6)
     ('1 d', '1.5 min', '1 h', '0.25 s', '33.3 us')
     """
-    for unit, size, least in _TIMES:
-        if seconds >= least * (1 - 1e-9):  # a period comes from a frequency, with its rounding
-            break
+    # a period comes from a frequency, with its rounding
+    unit, size, _ = next((one for one in _TIMES if seconds >= one[2] * (1 - 1e-9)), _TIMES[-1])
     return f"{seconds / size:.4g} {unit}"
 
 

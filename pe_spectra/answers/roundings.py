@@ -73,7 +73,8 @@ def _suggest(report: PrecisionReport) -> str:
     command = propose("faithfulness -e", report.encoding)
     if isinstance(report.encoding, Sampled):
         origin = report.encoding.times.origin if report.encoding.times else None
-        return f"{command} --positions {shlex.quote(origin)}" if origin else ""
+        time = f" --start {report.encoding.start} --step {report.encoding.step}" if report.encoding.step else ""
+        return f"{command} --positions {shlex.quote(origin)}{time}" if origin else ""
     if start:
         # faithfulness begins at 0 unless positions are real ones
         return f"{command} --positions {start}:{end}:1" if isinstance(report.encoding, HasContinuousTable) else ""

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.run import Outcome, Run
-from pe_spectra.cli.subject import Subject, check_work, read_times
+from pe_spectra.cli.subject import Subject, check_work
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_EXPORTED_NUMBERS, MAX_EXPORTED_TEXT_NUMBERS
 from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:
+    from pe_spectra.cli.positions import GivenPositions
     from pe_spectra.encodings import Encoding
     from pe_spectra.export import Exported
     from pe_spectra.models.rotation import Rotation
@@ -42,14 +43,15 @@ def export(
     place = _read_place(output)
     new = _read_resizing(subject, what, resize, method, align_corners)
     subject.refuse_length()
-    (encoding,) = replace(subject, positions=None).build()
+    located, places = subject.locate() if subject.positions is not None else (subject, None)
+    (encoding,) = located.build()
     kinds, left_out = _find_kinds(encoding, what, subject)
     if len(kinds) > 1 and place is not None and place.suffix.lower() in ARCHIVES:
         return _export_kinds(run, kinds, what, subject, place, left_out)
     encoding = _serve(encoding, subject) if what in _OF_ROTATIONS else encoding
     is_text = place is None or place.suffix.lower() in (".csv", ".tsv")
     if new is None:
-        found, said = _export_own(encoding, what, subject, is_text=is_text)
+        found, said = _export_own(encoding, what, subject, places, is_text=is_text)
     else:
         found, said = _export_resized(
             encoding, new, is_text=is_text, method=method, align_corners=align_corners, length=subject.length
@@ -57,7 +59,16 @@ def export(
     notes = (
         ()
         if run.quiet
-        else tuple(f"note: {note}" for note in (*encoding.all_notes, *_name_archives(kinds), *left_out, *said))
+        else tuple(
+            f"note: {note}"
+            for note in (
+                *encoding.all_notes,
+                *(places.notes if places else ()),
+                *_name_archives(kinds),
+                *left_out,
+                *said,
+            )
+        )
     )
     if place is None:
         return Outcome(parts=(write_lines(found),), messages=notes)
@@ -90,7 +101,7 @@ def _export_kinds(
     from pe_spectra.export import encode_kinds
 
     ropes = {name: one.rope for name, one in kinds.items() if one.rope is not None}
-    found = {name: _export_own(rope, what, subject, is_text=False)[0] for name, rope in ropes.items()}
+    found = {name: _export_own(rope, what, subject, None, is_text=False)[0] for name, rope in ropes.items()}
     data = encode_kinds(found, place.suffix.lower())
     if run.quiet:
         return Outcome(files={place: data})
@@ -132,12 +143,12 @@ def _read_resizing(
 
 
 def _export_own(
-    encoding: Encoding, what: str | None, subject: Subject, *, is_text: bool
+    encoding: Encoding, what: str | None, subject: Subject, located: GivenPositions | None, *, is_text: bool
 ) -> tuple[Exported, tuple[str, ...]]:
     """Take an array of an encoding as it is, and say of a kernel what it is an average over."""
     from pe_spectra.export import count_exported, export_encoding
 
-    times = read_times(subject.positions) if subject.positions is not None else None
+    times = None if located is None else located.times
     places = len(times) if times is not None else subject.length or encoding.default_length
     numbers = count_exported(encoding, what, places)
     if is_text:

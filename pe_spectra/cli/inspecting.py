@@ -123,7 +123,7 @@ def inspect(
 def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[tuple[Encoding, ...], dict[str, str]]:
     """The encodings that were named, or the whole catalogue, at --length; where lags are times --step suits them all.
 
-    With why not of those that are left out, as :meth:`Subject.build_at_length` gives it.
+    With why not of those that are left out, as :meth:`Subject.build_possible` gives it.
     """
     specs = subject.encoding
     if every and specs:
@@ -131,10 +131,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[tuple[Encod
     if not every and not specs:
         raise InputError("SPEC is missing", accepted="encodings or files, or --all; see --help")
     if not every:
-        from pe_spectra.sources import has_option
-
-        has_step = not timed or has_option(specs or (), "step", "SPEC")
-        return replace(subject, step=subject.step if has_step else None).build_at_length()
+        return replace(subject, timed=timed).build_possible()
     from pe_spectra.encodings import ENCODINGS
 
     others = {name: getattr(subject, name) for name in ("d", "rho", "rows", "start", "step")}
@@ -142,7 +139,7 @@ def _collect(subject: Subject, every: bool, *, timed: bool) -> tuple[tuple[Encod
     if given:
         raise InputError(f"--{given[0]} has no meaning with --all", str(others[given[0]]), "leave it out")
     names = [cls.name if cls.name != "learned" else "learned:init=normal" for cls in ENCODINGS]
-    return replace(subject, encoding=names).build_at_length()
+    return replace(subject, encoding=names).build_possible()
 
 
 def _settle_step(

@@ -117,7 +117,11 @@ OPTIONS: Mapping[str, Option] = {
         "--length -S", "N", "number of positions for all of them  [the fewest rows that one has, else 128]", _LENGTH
     ),
     "rows": Option("--rows", "A:B", "the part of a table that is used, end excluded  [all]"),
-    "positions": Option("--positions", "FILE|A:B:C", "real positions, for an encoding that takes them"),
+    "positions": Option(
+        "--positions",
+        "FILE[::COLUMN]|A:B:C",
+        "real positions, or whole ones with gaps: a file with a column of numbers or ISO times",
+    ),
     "start_position": Option(
         "--start-position",
         "N",
@@ -125,8 +129,8 @@ OPTIONS: Mapping[str, Option] = {
         IntegerRange(minimum=0, maximum=limits.MAX_POSITION),
         default="0",
     ),
-    "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00]"),
-    "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 0.2ms  [1h]"),
+    "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00; the first of --positions]"),
+    "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 0.2ms  [1h; that of --positions]"),
     # how it is looked at
     "s": Option("--s -s", "N...", "positions: 5 40 75, or 5,40,75, or 0:80:5 (half-open)  [5 40 75]", several=True),
     "grid": Option("--grid -N", "N", "lattice length, 2 to 1048576  [d]", _WIDTH),

@@ -41,7 +41,7 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    encodings, missing = subject.build_at_length("sinusoidal")
+    encodings, missing = subject.build_possible("sinusoidal")
     check_count(encodings)
     grid, bandwidths, lattice = _share_lattice(encodings, grid, bandwidth or (None,), subject.length)
     points = _count_points(encodings, grid) // 2 * len(bandwidths)
@@ -103,7 +103,7 @@ def faithfulness(
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
 
     requirements = parse_requirements(require or [], ("separation", "rank"))
-    encodings, missing = subject.build_at_length(*_PAPER_PAIR)
+    encodings, missing = subject.build_possible(*_PAPER_PAIR)
     length = subject.length or _choose_length(encodings)
     _check_measured(encodings, length)
     from pe_spectra.answers.injectivity import answer_faithfulness

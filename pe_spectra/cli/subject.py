@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import (
     MAX_ANALYSED,
-    MAX_LENGTH,
     MAX_PAIR_WORK_TOGETHER,
-    MAX_POSITION,
 )
-from pe_spectra.numbers import RealRange, parse_list, quote
+from pe_spectra.numbers import parse_list
 from pe_spectra.records import dataclass
 
 if TYPE_CHECKING:
+    from pe_spectra.cli.positions import GivenPositions
     from pe_spectra.encodings import Encoding
-    from pe_spectra.exact import F64
-
-_TIME = RealRange(minimum=-float(MAX_POSITION), maximum=float(MAX_POSITION))
-_FILES = (".npy", ".npz", ".csv", ".tsv", ".safetensors")
-_ACCEPTED = "A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """Encodings or files, what fills in their parameters, and where they are looked at: all as it was typed.
 
-    `label` is what names the encodings on the command line.
+    `label` is what names the encodings on the command line; `timed` says that the step has a meaning whatever the
+    encodings are.
     """
 
     encoding: Sequence[str] | None = None
@@ -43,6 +36,7 @@ class Subject:
     step: str | None = None
     positions: str | None = None
     label: str = "--encoding"
+    timed: bool = False
 
     def build(self, *default: str) -> tuple[Encoding, ...]:
         """Build the encodings that are named, or the default ones, at real positions where these are given.
@@ -50,13 +44,17 @@ class Subject:
         Raises
         ------
         InputError, FileError : as :func:`pe_spectra.sources.build_encodings` says; --length beside --positions or
-            beyond the rows of an encoding, or an encoding that takes integers only.
+            beyond the rows of an encoding, or an encoding that has not the positions.
 
         >>> Subject(encoding=["dft"], d="8").build()
         (Dft(d=8),)
         """
-        from pe_spectra.sources import build_encodings
+        if self.positions is not None:
+            return self.build_possible(*default)[0]
+        from pe_spectra.sources import build_encodings, has_option
 
+        if self.timed and self.step and not has_option(self.encoding or default, "step", self.label):
+            return replace(self, step=None).build(*default)
         given = {name: getattr(self, name) for name in ("d", "rho", "rows", "start", "step")}
         texts: Mapping[str, Sequence[str]] = {
             name: [value] if isinstance(value, str) else parse_list(value, f"--{name}", lambda text, _: text)
@@ -71,24 +69,26 @@ class Subject:
             if self.length is not None and encoding.rows is not None and self.length > encoding.rows:
                 accepted = f"{encoding.label} has positions 0 to {encoding.rows - 1}"
                 raise InputError("--length is beyond the rows of an encoding", str(self.length), accepted)
-        return encodings if self.positions is None else self._sample(encodings, self.positions)
+        return encodings
 
-    def build_at_length(self, *default: str) -> tuple[tuple[Encoding, ...], dict[str, str]]:
-        """Build the encodings, and leave out those that have fewer positions than --length, with why by their labels.
+    def build_possible(self, *default: str) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+        """Build the encodings, and leave out those without the positions asked for, with why by their labels.
 
         Raises
         ------
         InputError, FileError : as :meth:`build`; also where none is left.
 
-        >>> Subject(encoding=["ramp", "dft:d=8"], length=336).build_at_length()
+        >>> Subject(encoding=["ramp", "dft:d=8"], length=336).build_possible()
         ((Dft(d=8),), {'ramp d=1': 'left out: 80 positions, not 336'})
         """
         length = self.length
+        if self.positions is not None:
+            subject, places = self.locate(*default)
+            return _sample(subject.build(*default), places)
         if length is None:
             return self.build(*default), {}
         from pe_spectra.metrics.common_ground import explain_absence
 
-        self.refuse_length()
         encodings = replace(self, length=None).build(*default)
         missing = {e: reason for e in encodings if (reason := explain_absence(e, length))}
         if len(missing) == len(encodings):
@@ -98,23 +98,52 @@ class Subject:
         kept = tuple(e for e in encodings if e not in missing)
         return kept, {e.label: f"left out: {reason}, not {length}" for e, reason in missing.items()}
 
-    def _sample(self, encodings: tuple[Encoding, ...], positions: str) -> tuple[Encoding, ...]:
-        """Put encodings at real positions."""
-        self.refuse_length()
-        from pe_spectra.encodings import GivenArray, HasContinuousTable
-        from pe_spectra.encodings.sampled import Sampled
+    def locate(self, *default: str) -> tuple[Subject, GivenPositions]:
+        """Read --positions; of times --start and --step are settled, where they are not typed by what a SPEC says.
 
-        whole = next((encoding.label for encoding in encodings if not isinstance(encoding, HasContinuousTable)), None)
-        if whole is not None:
-            accepted = f"--length gives it integers, in place of {quote(positions)}"
-            raise InputError("--positions: this encoding takes no real positions", whole, accepted)
-        times = GivenArray(read_times(positions), origin=positions)
-        return tuple(Sampled(encoding=encoding, times=times) for encoding in encodings)
+        Returns
+        -------
+        The same without positions, with the start and the step that its encodings are to have; and the positions.
+        """
+        self.refuse_length()
+        from pe_spectra.cli.positions import read_places
+        from pe_spectra.sources import has_option
+        from pe_spectra.spec import find_stated
+
+        specs = list(self.encoding or default)
+        typed = {name: getattr(self, name) or find_stated(specs, name, self.label) for name in ("start", "step")}
+        places = read_places(self.positions or "", **typed)
+        if not places.step:
+            return replace(self, positions=None), places
+        known = {name: getattr(places, name) for name in typed if has_option(specs, name, self.label)}
+        return replace(self, positions=None, **{**dict.fromkeys(typed), **known}), places
 
     def refuse_length(self) -> None:
         """Refuse --length beside --positions."""
         if self.length is not None and self.positions is not None:
             raise InputError("--length and --positions exclude each other", str(self.length), "one of them")
+
+
+def _sample(encodings: tuple[Encoding, ...], places: GivenPositions) -> tuple[tuple[Encoding, ...], dict[str, str]]:
+    """Put encodings at real positions, those that have them, and say why of the others by their labels."""
+    from pe_spectra.encodings import GivenArray
+    from pe_spectra.encodings.sampled import Sampled, find_obstacle
+
+    obstacles = {encoding: find_obstacle(encoding, places.times) for encoding in encodings}
+    lines = {e: f"{found.what} ({found.given})" for e, found in obstacles.items() if found is not None}
+    if len(lines) == len(encodings):
+        first, *others = [found for found in obstacles.values() if found is not None]
+        error = InputError(f"--positions: {first.what}", first.given, first.accepted)
+        for one in others:
+            error.add_note(f"error: --positions: {one.what} ({one.given}); {one.accepted}")
+        raise error
+    times = GivenArray(places.times, origin=places.origin)
+    sampled = tuple(
+        Sampled(encoding=e, times=times, start=places.start, step=places.step).remember(places.notes)
+        for e in encodings
+        if e not in lines
+    )
+    return sampled, {e.label: f"left out: {line}" for e, line in lines.items()}
 
 
 def list_undecided(missing: Mapping[str, str]) -> list[tuple[str, str, dict[str, float | None]]]:
@@ -124,49 +153,6 @@ def list_undecided(missing: Mapping[str, str]) -> list[tuple[str, str, dict[str,
     [('ramp d=1, left out', 'undecided', {})]
     """
     return [(f"{label}, left out", "undecided", {}) for label in missing]
-
-
-def read_times(text: str) -> F64:
-    """Read the real positions of --positions: `0:10:0.25`, half-open, or a file.
-
-    Raises
-    ------
-    InputError : an empty range, a step of 0, a position beyond +-2**53, or more of them than are accepted.
-    FileError : a file that cannot be read.
-
-    >>> read_times("0:1:0.25")
-    array([0.  , 0.25, 0.5 , 0.75])
-    """
-    import numpy as np
-
-    parts = text.split(":")
-    if len(parts) == 3 and not any(part.endswith(("npy", "csv", "tsv")) for part in parts):
-        start, stop, step = (_TIME.parse(part, "--positions") for part in parts)
-        if not step > 0 or not stop > start:
-            raise InputError("--positions is an empty range", text, _ACCEPTED)
-        if not (stop - start) / step <= MAX_LENGTH:
-            raise InputError("--positions lists too many positions", text, f"at most {MAX_LENGTH}")
-        from fractions import Fraction
-
-        # as decimals: in float64, 2.1/0.7 is more than 3
-        first, end, each = (Fraction(repr(value)) for value in (start, stop, step))
-        count = math.ceil((end - first) / each)
-        times: F64 = start + step * np.arange(count, dtype=np.float64)
-        return times[times < stop]
-    if not text or ("." not in text and "/" not in text):
-        what = "has no step" if len(parts) == 2 else "is no range"
-        raise InputError(f"--positions {what}", text or "''", _ACCEPTED)
-    if not text.lower().endswith(_FILES):
-        raise InputError("--positions is no file of a kind that is read here", text, _ACCEPTED)
-    from pe_spectra.files.tables import read_array
-
-    found = read_array(Path(text).expanduser(), None, label="--positions", axes=(1, 2)).values
-    if found.ndim == 2 and 1 not in found.shape:
-        raise InputError(f"--positions has shape {found.shape}", text, _ACCEPTED)
-    times = found.ravel()
-    for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
-        _TIME.check(value, "--positions")
-    return times
 
 
 def check_work(options: str, numbers: int, most: int) -> None:

@@ -1,13 +1,14 @@
-"""Any encoding at real positions."""
+"""Any encoding at real positions, or at whole ones with gaps."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pe_spectra.domains import describe_moment
 from pe_spectra.encodings.codes import as_positions, as_times, check_rows
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Frequencies, HasContinuousTable, HasFrequencies, HasTable
@@ -22,7 +23,11 @@ _LAST_INTEGER = 1 << 52
 @final
 @dataclass(frozen=True, kw_only=True)
 class Sampled(Encoding):
-    """A continuous encoding at given real positions. It has no name of its own on the command line."""
+    """A continuous encoding at given real positions, or any table at whole ones; `spectrum` and others make it.
+
+    It has no name of its own on the command line. Where the positions were times, `start` is the moment of position 0
+    and `step` the time from one to the next.
+    """
 
     name: ClassVar[str] = "sampled"
     family: ClassVar[str] = "combined"
@@ -35,14 +40,14 @@ class Sampled(Encoding):
 
     encoding: Encoding
     times: GivenArray | None = parameter(name="positions", accepts=FileOfNumbers(axes=(1,)), meaning="real positions")
+    start: str = ""
+    step: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.encoding, HasContinuousTable):
-            raise InputError("this encoding takes no real positions", self.encoding.label, "--length gives it integers")
         if self.times is None:
             raise InputError("sampled: positions are missing", accepted="an array of numbers")
-        as_times(self.times.values)
+        check_positions(self.encoding, as_times(self.times.values))
 
     @property
     def positions(self) -> F64:
@@ -52,16 +57,12 @@ class Sampled(Encoding):
     @cached_property
     def integers(self) -> I64 | None:
         """The positions, where all are integers that the encoding itself has vectors for; else None."""
-        times, rows = self.positions, self.encoding.rows
-        if not (times.size and isinstance(self.encoding, HasTable) and np.array_equal(times, np.rint(times))):
-            return None
-        last = _LAST_INTEGER if rows is None else rows - 1
-        return times.astype(np.int64) if times.min() >= 0 and times.max() <= last else None
+        return _find_integers(self.encoding, self.positions)
 
     @property
     def d(self) -> int:
         """Width of the position vectors."""
-        return self.encoding.d if isinstance(self.encoding, HasContinuousTable) else 0
+        return self.encoding.d if isinstance(self.encoding, HasTable | HasContinuousTable) else 0
 
     @property
     def rows(self) -> int:
@@ -81,19 +82,25 @@ class Sampled(Encoding):
     @property
     def label(self) -> str:
         """The encoding, and at how many positions."""
-        return f"{self.encoding.label} at {self.rows} real positions"
+        kind = "real" if isinstance(self.encoding, HasContinuousTable) else "whole"
+        return f"{self.encoding.label} at {self.rows} {kind} positions"
 
     @property
     def parameters(self) -> dict[str, object]:
-        """The parameters of the encoding, and how many positions there are."""
-        return {**self.encoding.parameters, "encoding": self.encoding.name, "positions": self.rows}
+        """The parameters of the encoding, how many positions there are, and of times what they are counted in."""
+        time = {"start": self.start, "step": self.step} if self.step else {}
+        return {**self.encoding.parameters, **time, "encoding": self.encoding.name, "positions": self.rows}
 
     def write_spec(self, *, brief: bool = False) -> str:
         """The SPEC of the encoding; --positions stands beside it."""
         return self.encoding.write_spec(brief=brief)
 
     def describe_position(self, s: int) -> str:
-        """The real position."""
+        """The real position, or its moment."""
+        if self.step:
+            return describe_moment(self.start, self.step, float(self.positions[s]))
+        if self.integers is not None and not isinstance(self.encoding, HasContinuousTable):
+            return self.encoding.describe_position(int(self.integers[s]))
         return f"{self.positions[s]:.12g}"
 
     def bound_error(self, table: F64) -> float | None:
@@ -114,9 +121,84 @@ class Sampled(Encoding):
         check_rows(s, self.rows)
         if self.integers is not None and isinstance(self.encoding, HasTable):
             return self.encoding.table(self.integers[s])
-        if not isinstance(self.encoding, HasContinuousTable):
-            raise InputError("this encoding takes no real positions", self.encoding.label)
-        return self.encoding.table_at(self.positions[s])
+        return read_table_at(self.encoding, self.positions[s])
+
+
+def _find_integers(encoding: Encoding, times: F64) -> I64 | None:
+    """The positions, where all are integers that the encoding itself has vectors for; else None."""
+    if not (times.size and isinstance(encoding, HasTable) and np.array_equal(times, np.rint(times))):
+        return None
+    last = _LAST_INTEGER if encoding.rows is None else encoding.rows - 1
+    return times.astype(np.int64) if times.min() >= 0 and times.max() <= last else None
+
+
+class Obstacle(NamedTuple):
+    """Why an encoding has no vectors at some positions: what is wrong, where, and what is accepted.
+
+    >>> from pe_spectra import read_encoding
+    >>> find_obstacle(read_encoding("one-hot:d=8"), np.array([0.0, 9.0])).given
+    'one-hot d=8 at 9'
+    """
+
+    what: str
+    given: str
+    accepted: str
+
+
+def find_obstacle(encoding: Encoding, times: F64) -> Obstacle | None:
+    """Say why an encoding has no vectors at some positions; None where it has.
+
+    >>> from pe_spectra import Dft
+    >>> find_obstacle(Dft(d=4), np.array([0.0, 7.0])), find_obstacle(Dft(d=4), np.array([0.5])).what
+    (None, 'this encoding takes no real positions')
+    """
+    if isinstance(encoding, HasContinuousTable) or _find_integers(encoding, times) is not None:
+        return None
+    what = "this encoding takes no real positions"
+    if not isinstance(encoding, HasTable) or encoding.shape is not None:
+        return Obstacle(what, encoding.label, "--length gives it integers")
+    last = _LAST_INTEGER if encoding.rows is None else encoding.rows - 1
+    if not times.size:
+        return Obstacle("positions are missing", encoding.label, "an array of numbers")
+    wrong = float(times[(times != np.rint(times)) | (times < 0) | (times > last)][0])
+    if wrong == round(wrong):
+        what = "this encoding has no such position"
+    most = "on" if encoding.rows is None else f"to {last}"
+    return Obstacle(what, f"{encoding.label} at {wrong:.12g}", f"whole positions from 0 {most} are accepted")
+
+
+def check_positions(encoding: Encoding, times: F64) -> None:
+    """Refuse positions at which an encoding has no vectors.
+
+    Raises
+    ------
+    InputError : as :func:`find_obstacle` says.
+
+    >>> from pe_spectra import Dft
+    >>> check_positions(Dft(d=4), np.array([0.0, 7.0]))
+    """
+    found = find_obstacle(encoding, times)
+    if found is not None:
+        raise InputError(*found)
+
+
+def read_table_at(encoding: Encoding, times: F64) -> F64:
+    """Return the vectors of an encoding at real positions, or at whole ones where it takes no others, shape (S, d).
+
+    Raises
+    ------
+    InputError : positions at which it has no vectors.
+
+    >>> from pe_spectra import Dft
+    >>> read_table_at(Dft(d=2), np.array([0.0, 3.0])).round(6) + 0.0
+    array([[ 1.,  0.],
+           [-1.,  0.]])
+    """
+    if isinstance(encoding, HasContinuousTable):
+        return encoding.table_at(times)
+    check_positions(encoding, times)
+    whole = _find_integers(encoding, times)
+    return np.empty((0, 0)) if whole is None or not isinstance(encoding, HasTable) else encoding.table(whole)
 
 
 def list_frequencies(encoding: Encoding) -> Frequencies | None:

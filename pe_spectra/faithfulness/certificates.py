@@ -222,11 +222,18 @@ def _decide_single(table: CodeTable, limit: int) -> Decision | None:
 
 
 def _decide_sampled(table: CodeTable, limit: int) -> Decision | None:
-    """Float64 positions are rational: w (s - t) is a multiple of 2 pi for none of them but equal ones."""
+    """Float64 positions are rational: w (s - t) is a multiple of 2 pi for none of them but equal ones.
+
+    Whole positions are decided as the encoding itself decides them, where no such theorem does.
+    """
     encoding, places = table.encoding, table.places
     if not isinstance(encoding, Sampled):
         return None
-    theorem = _find_rational_theorem(encoding.encoding)
+    theorem, own = _find_rational_theorem(encoding.encoding), encoding.encoding.theorem
+    key = None if encoding.integers is None else find_exact_key(encoding.encoding, encoding.integers[places])
+    if theorem is None and own is not None and key is not None:
+        found = _find_collisions(key, limit, places)
+        return not found.count, Certificate(kind=own.kind, text=own.text), found
     if theorem is not None and _is_constant(encoding.encoding):
         proof = Certificate(kind=theorem.kind, text=theorem.text)
         return len(places) == 1, proof, _find_collisions(np.zeros_like(places), limit, places)

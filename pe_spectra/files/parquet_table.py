@@ -72,7 +72,8 @@ def read_parquet_columns(file: RegularFile) -> dict[str, SeriesCells]:
         column = table.read(columns=[field.name]).column(0).combine_chunks()
         if pyarrow.types.is_temporal(kind):
             moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
-            found[field.name] = read_moments(moments.astype("datetime64[us]"), field.name)
+            zoned = getattr(kind, "tz", None) is not None
+            found[field.name] = read_moments(moments.astype("datetime64[us]"), field.name, zoned=zoned)
         elif pyarrow.types.is_integer(kind) and not column.null_count:
             found[field.name] = column.to_numpy(zero_copy_only=False)
         else:

@@ -99,6 +99,23 @@ def read_text_columns(
     return {names[place]: one.finish() for place, one in gathered.items()}, left
 
 
+def holds_times(file: RegularFile) -> bool:
+    """Whether one of the first two lines of a text has a date.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from pe_spectra.files.reading import open_regular
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("2024-01-01,5")
+    ...     with open_regular(Path(folder) / "a.csv", label="") as file:
+    ...         holds_times(file)
+    True
+    """
+    lines = file.read_at(0, _HEAD).decode("utf-8", "replace").splitlines()[:2]
+    cells = (cell.strip('" ') for line in lines for cell in re.split("[,;\t|]", line))
+    return any(ONE_TIME.fullmatch(cell) for cell in cells)
+
+
 def _read_names(cells: Sequence[str]) -> tuple[list[str], int]:
     """The names of the columns, and the line where rows begin; columns of a text without a header are numbered."""
     if any(ONE_NUMBER.fullmatch(cell) or ONE_TIME.fullmatch(cell) for cell in cells):

@@ -40,7 +40,8 @@ class ReadTimes:
     ----------
     seconds : (R,) of the rows that have a time: seconds since the first of them, or numbers as they are.
     rows : (R,) which rows these are. origin : the moment of the first; None of numbers that are no dates.
-    shifts : places in `seconds` before which the zone changes, and by how many seconds.
+    shifts : places in `seconds` before which the zone changes, and by how many seconds. zoned : whether the file has
+        zones, and the times are in UTC. missing : rows without a time.
     """
 
     seconds: F64
@@ -48,6 +49,8 @@ class ReadTimes:
     origin: np.datetime64 | None = None
     shifts: tuple[tuple[int, float], ...] = ()
     notes: tuple[str, ...] = ()
+    zoned: bool = False
+    missing: int = 0
 
 
 #: A column of a file: numbers, or times.
@@ -97,7 +100,7 @@ class DateColumn:
         """Give the times of the rows that have one."""
         zones = np.concatenate(self._zones)
         moments = np.concatenate(self._moments) - zones.astype("timedelta64[s]")
-        return read_moments(moments, self._name, zones)
+        return read_moments(moments, self._name, zones, zoned=bool(self._is_zoned))
 
     def _agree(self, is_zoned: bool, line: int) -> None:
         if self._is_zoned not in (None, is_zoned):
@@ -115,7 +118,9 @@ class DateColumn:
             raise RefusedError(f"{where} is no date of the calendar ({shorten(date, 30)})") from None
 
 
-def read_moments(moments: NDArray[np.datetime64], name: str, zones: I64 | None = None) -> ReadTimes:
+def read_moments(
+    moments: NDArray[np.datetime64], name: str, zones: I64 | None = None, *, zoned: bool = False
+) -> ReadTimes:
     """Take the moments of rows, NaT where there is none; `zones` are seconds ahead of UTC, which they are in then.
 
     >>> read_moments(np.array(["2024-01-01", "NaT", "2024-01-02"], dtype="datetime64[us]"), "t").seconds.tolist()
@@ -129,7 +134,14 @@ def read_moments(moments: NDArray[np.datetime64], name: str, zones: I64 | None =
     if zones is not None:
         changes = np.diff(zones[rows])
         shifts = tuple((int(place) + 1, float(changes[place])) for place in np.flatnonzero(changes))
-    return ReadTimes(seconds=(kept - kept[0]).astype(np.int64) / 1e6, rows=rows, origin=kept[0], shifts=shifts)
+    return ReadTimes(
+        seconds=(kept - kept[0]).astype(np.int64) / 1e6,
+        rows=rows,
+        origin=kept[0],
+        shifts=shifts,
+        zoned=zoned,
+        missing=len(moments) - len(rows),
+    )
 
 
 def _is_date(text: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.sampled import Sampled, read_table_at
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import find_rational_key
@@ -159,19 +160,15 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
         if len(falls):
             before, after = exact[falls[0] : falls[0] + 2].tolist()
             raise InputError("positions do not grow", f"{after:g} after {before:g}", "each larger than the one before")
+    known = partial(_Subject, places=places, exact=exact, keys=keys)
     waves = find_waves(plain)
     if waves is not None:
-        return _Subject(places=places, exact=exact, columns=waves.columns, keys=keys, waves=waves)
-    if isinstance(plain, HasContinuousTable):
-        return _Subject(
-            places=places,
-            exact=exact,
-            columns=plain.d,
-            keys=keys,
-            evaluate=plain.table_at,
-            is_continuous=True,
-            notes=("its formula is computed in float64: only positions and vectors are cast",),
-        )
+        return known(columns=waves.columns, waves=waves)
+    is_continuous = isinstance(plain, HasContinuousTable)
+    if is_continuous or isinstance(encoding, Sampled):
+        note, read = _FORMULA if is_continuous else _ONLY_CAST, partial(read_table_at, plain)
+        d = int(getattr(plain, "d", 1))
+        return known(columns=d, evaluate=read, is_continuous=is_continuous, notes=(note,))
     codes = find_codes(encoding)
     if codes is None:
         raise InputError(
@@ -179,11 +176,10 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
             accepted="an encoding with a table, or with a bias or rows by lag, is accepted",
         )
     evaluate = _read_rows(codes, places, are_rows=encoding.domain == "positions")
-    return _Subject(
-        places=places, exact=exact, columns=codes.columns, keys=keys, evaluate=evaluate, notes=(_ONLY_CAST,)
-    )
+    return known(columns=codes.columns, evaluate=evaluate, notes=(_ONLY_CAST,))
 
 
+_FORMULA = "its formula is computed in float64: only positions and vectors are cast"
 _ONLY_CAST = "its vectors are computed in float64 and then cast: how its implementations compute them is not known here"
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.encodings import Encoding, HasContinuousTable
+from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.codes import as_times, read_codes
+from pe_spectra.encodings.sampled import check_positions, read_table_at
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, find_largest, two_product, two_sum
 from pe_spectra.fourier import compute_omega
@@ -55,13 +56,13 @@ def compute_irregular_spectrum(
 
     Parameters
     ----------
-    encoding : one that takes real positions.
+    encoding : one that takes real positions, or whole ones where they are such.
     positions : (N,) real, at least 2 different ones; sorted here.
     bandwidth : kernel width in bins.
 
     Raises
     ------
-    InputError : an encoding of integer positions; too few positions, too uneven or too close ones; too much work.
+    InputError : an encoding without these positions; too few positions, too uneven or too close ones; too much work.
     UndefinedError : vectors that are all zero.
 
     >>> from pe_spectra import Sinusoidal
@@ -70,18 +71,17 @@ def compute_irregular_spectrum(
     ('nudft', (21,))
     """
     b = BANDWIDTH.check(bandwidth, "bandwidth")
-    if not isinstance(encoding, HasContinuousTable):
-        raise InputError("this encoding takes no real positions", encoding.label, "--length gives it integers")
     given = as_times(positions)
+    check_positions(encoding, given)
     times = np.unique(given)
-    n = len(times)
-    most = min(MAX_WIDTH, MAX_HELD_ENTRIES // encoding.d, math.isqrt(MAX_DIRECT_WORK // encoding.d))
+    n, d = len(times), int(getattr(encoding, "d", 1))
+    most = min(MAX_WIDTH, MAX_HELD_ENTRIES // d, math.isqrt(MAX_DIRECT_WORK // d))
     if not 2 <= n <= most:
         few = "few" if n < 2 else "many"
-        raise InputError(f"different positions are too {few} for a spectrum", str(n), f"2 to {most} at d={encoding.d}")
+        raise InputError(f"different positions are too {few} for a spectrum", str(n), f"2 to {most} at d={d}")
     delta = _measure_step(times)
     omega = np.arange(n // 2 + 1, dtype=np.float64) * (2 * np.pi / (n * delta))
-    power = _transform(encoding.table_at(times), times, delta)
+    power = _transform(read_table_at(encoding, times), times, delta)
     weights, log_weights = normalise(_smooth(power, n, b), encoding)
     which = f"{n} real positions" if n == len(given) else f"the {n} different ones of {len(given)} real positions"
     note = f"{encoding.label}: smoothed periodogram at {which} (no list of frequencies was used)"

@@ -228,7 +228,7 @@ def test_a_missing_file_of_numbers_is_told_in_words(cli):
     [
         (
             "dft:d=4 --positions 0:1:0.5",
-            "--positions: this encoding takes no real positions (dft d=4); --length gives it integers, in place of 0:1",
+            "--positions: this encoding takes no real positions (dft d=4 at 0.5); whole positions from 0 on are",
         ),
         ("sinusoidal --positions late.csv", "--positions is out of range (-1e+17); a number from"),
         ("sinusoidal --positions 0:1e17:1e16", "--positions is out of range (1e17); a number from"),

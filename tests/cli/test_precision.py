@@ -60,7 +60,7 @@ def test_requirements(cli, more, failing):
         ("alibi --start-position 5", ["--start-position has no meaning for lags (5)"]),
         ("sinusoidal --start-position 5 --positions 0:9:1", ["--start-position has no meaning at real positions (5)"]),
         ("sinusoidal --length 9 --positions 0:9:1", ["--length and --positions exclude each other"]),
-        ("dft --positions 0:9:1", ["--positions: this encoding takes no real positions"]),
+        ("dft --positions 0:9:0.5", ["--positions: this encoding takes no real positions"]),
         ("sinusoidal --positions t.csv", ["--positions do not grow (1 after 3)", "larger than the one before"]),
         ("", ["SPEC is missing"]),
         ("sinusoidal --figure none/staircase.png", ["none"]),

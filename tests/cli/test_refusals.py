@@ -202,7 +202,7 @@ def test_all_with_periods_takes_a_step(cli):
         ("compare sinusoidal --step 1h", "--step has no meaning for sinusoidal (1h); leave it out"),
         ("compare --all --step 1h", "--step has no meaning with --all (1h); leave it out"),
         ("compare --all --periods day --start 2020-01-01", "--start has no meaning with --all (2020-01-01)"),
-        ("compare sinusoidal --periods day --step soon", "--step is no duration (soon); a whole number"),
+        ("compare sinusoidal --periods day --step soon", "--step is no duration (soon); a number of ns"),
         (
             "compare calendar:step=30min calendar --periods day",
             "--periods: the time between positions differs (30min, 1h); one step for all of them",

@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.cli.subject import read_times
+from pe_spectra.cli.positions import read_places
 from pe_spectra.errors import FileError
 from pe_spectra.files.tables import read_array
 from tests.files.forms import write
@@ -74,4 +74,4 @@ def test_a_column_alone_is_the_table(tmp_path, name):
     found = read_array(write(tmp_path / "t.csv", f"{name}\n0\n1\n2\n"))
     assert_array_equal(found.values, [[0], [1], [2]])
     assert found.notes == ()
-    assert_array_equal(read_times(str(tmp_path / "t.csv")), [0, 1, 2])
+    assert_array_equal(read_places(str(tmp_path / "t.csv")).times, [0, 1, 2])

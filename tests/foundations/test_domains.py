@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pe_spectra.cli.subject import read_times
+from pe_spectra.cli.positions import read_places
 from pe_spectra.domains import (
     Duration,
     Moment,
@@ -177,7 +177,7 @@ def test_periods():
     ("text", "what"),
     [
         ("p.json", "--positions is no file of a kind that is read here (p.json)"),
-        ("p.txt", "--positions is no file of a kind that is read here (p.txt)"),
+        ("p.csv::", "--positions is no file of a kind that is read here (p.csv::)"),
         ("folder/", "--positions is no file of a kind that is read here (folder/)"),
         ("0:10", "--positions has no step (0:10)"),
         ("0:1:2:3", "--positions is no range (0:1:2:3)"),
@@ -187,7 +187,6 @@ def test_periods():
 )
 def test_positions_say_what_is_accepted(text, what):
     with pytest.raises(InputError) as caught:
-        read_times(text)
-    assert str(caught.value) == (
-        f"{what}; A:B:C (from A by C, end excluded) or a .npy or .csv file with one column of numbers is accepted"
-    )
+        read_places(text)
+    accepted = "a file with one column of numbers or ISO times, or FILE::COLUMN, is accepted"
+    assert str(caught.value) == f"{what}; A:B:C (from A by C, end excluded) or {accepted}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.cli.subject import read_times
+from pe_spectra.cli.positions import read_places
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import FileError, InputError
 from tests.sources.specs import build, build_one
@@ -166,10 +166,10 @@ def test_no_encoding_and_no_file(folder):
 def test_ranges_are_half_open_as_decimals(step):
     from decimal import Decimal
 
-    from pe_spectra.cli.subject import read_times
+    from pe_spectra.cli.positions import read_places
 
     for count in range(1, 60):
-        found = read_times(f"0:{Decimal(step) * count}:{step}")
+        found = read_places(f"0:{Decimal(step) * count}:{step}").times
         np.testing.assert_allclose(found, [float(Decimal(step) * k) for k in range(count)], rtol=1e-15)
 
 
@@ -177,23 +177,23 @@ def test_ranges_are_half_open_as_decimals(step):
     "text", ["", "5", "1:0:0.5", "0:1:0", "0:1:-1", "0:1", "a:b:c", "0:nan:1", "0:1e9:1e-3", "0::1"]
 )
 def test_ranges_are_checked(text):
-    from pe_spectra.cli.subject import read_times
+    from pe_spectra.cli.positions import read_places
 
     with pytest.raises(InputError, match="--positions"):
-        read_times(text)
+        read_places(text)
 
 
 def test_positions_from_files(folder):
-    from pe_spectra.cli.subject import read_times
+    from pe_spectra.cli.positions import read_places
 
     np.save("p.npy", np.array([0.5, 1.5, 4.0]))
     np.save("q.npy", np.array([[0.5], [1.5]]))
     (folder / "r.csv").write_text("time\n0.5\n2\n", encoding="utf-8")
-    assert_array_equal(read_times("p.npy"), [0.5, 1.5, 4.0])
-    assert_array_equal(read_times("./q.npy"), [0.5, 1.5])
-    assert_array_equal(read_times("r.csv"), [0.5, 2.0])
+    assert_array_equal(read_places("p.npy").times, [0.5, 1.5, 4.0])
+    assert_array_equal(read_places("./q.npy").times, [0.5, 1.5])
+    assert_array_equal(read_places("r.csv").times, [0.5, 2.0])
     with pytest.raises(InputError, match="has shape"):
-        read_times("t.npy")
+        read_places("t.npy")
 
 
 def test_what_is_known_about_a_file_is_noted(folder):
@@ -218,4 +218,4 @@ def test_positions_of_files(tmp_path, name):
             file.write(b"0\n0.5\n1\n")
         else:
             np.save(file, [0, 0.5, 1])
-    assert_array_equal(read_times(str(path)), [0, 0.5, 1])
+    assert_array_equal(read_places(str(path)).times, [0, 0.5, 1])

@@ -33,6 +33,8 @@ _UNITS = (
     ("us", Fraction(1, 10**6), ("us", "µs", "μs", "microsecond", "microseconds")),
     ("ns", Fraction(1, 10**9), ("ns", "nanosecond", "nanoseconds")),
 )
+#: From so many cycles a day on they are counted in a second, from so many of these on in thousands.
+_MANY_CYCLES = 20_000
 #: Shortest duration; longest one: from the first second of year 1 to the last of year 9999.
 _MIN_SECONDS, _MAX_SECONDS = Fraction(1, 10**9), 315_537_897_599
 #: Most digits behind the point of a duration, in seconds: steps of 48 kHz in ns with ten digits.
@@ -129,6 +131,27 @@ def read_duration(text: str, name: str = "duration") -> Fraction:
     if (seconds * 10**_DIGITS).denominator > 1:
         raise InputError(f"{name} has too many digits", text, f"{_DIGITS} behind the point in seconds are accepted")
     return seconds
+
+
+def count_cycles(step: str) -> float:
+    """Return how many cycles a day one cycle from a position to the next is.
+
+    >>> count_cycles("30min")
+    48.0
+    """
+    return float(86400 / read_duration(step))
+
+
+def name_cycles(step: str) -> tuple[str, float]:
+    """Return in which unit a person counts cycles at this step, and how many one from a position to the next is.
+
+    >>> name_cycles("30min"), name_cycles("1ms"), name_cycles("20us")
+    (('cycles/day', 48.0), ('Hz', 1000.0), ('kHz', 50.0))
+    """
+    seconds, cycles = read_duration(step), count_cycles(step)
+    if cycles <= _MANY_CYCLES:
+        return "cycles/day", cycles
+    return ("Hz", float(1 / seconds)) if 1 / seconds <= _MANY_CYCLES else ("kHz", float(1 / seconds / 1000))
 
 
 def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDArray[np.datetime64]:

@@ -12,7 +12,8 @@ from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import Spectrum, SpectrumSummary
 from pe_spectra.spectrum.evenness import LOW_BINS, Finest, compare_ends
 from pe_spectra.spectrum.kernels import describe_kernel
-from pe_spectra.spectrum.record import EMPTY_BAND, explain_signs
+from pe_spectra.spectrum.record import EMPTY_BAND
+from pe_spectra.spectrum.signs import explain_signs
 from pe_spectra.wording import join, percent, shorten, write_run
 
 VERDICTS = Verdicts(

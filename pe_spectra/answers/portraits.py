@@ -22,7 +22,7 @@ from pe_spectra.quantities import quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.vocabulary import RESIZE_METHODS, Level
-from pe_spectra.wording import count, join, percent, shorten
+from pe_spectra.wording import count, join, percent, shorten, write_time
 
 VERDICTS = Verdicts({"rows-not-looked-at": "note", "clean": "ok"})
 #: Findings whose rows are ringed among the norms, and among the steps.
@@ -112,6 +112,7 @@ def _list_facts(portrait: Portrait) -> tuple[tuple[str, str], ...]:
         periods = ", ".join(map(_say_period, found.dominant_periods[:NAMED_PERIODS]))
         facts.append(("rows used", f"{found.rows_used[0]} to {found.rows_used[1] - 1}"))
         facts.append(("dominant periods", f"{periods} positions" if periods else ""))
+        facts.append(("in time", ", ".join(write_time(one) for one in portrait.period_seconds[:NAMED_PERIODS])))
     if portrait.formula is not None:
         facts.append(("formula", say_formula(portrait.formula)))
     facts += _list_metrics(portrait, _FACTS)

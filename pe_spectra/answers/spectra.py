@@ -17,6 +17,7 @@ from pe_spectra.answers.captions import (
     write_low,
     write_mean,
 )
+from pe_spectra.domains import name_cycles
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
@@ -25,7 +26,7 @@ from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSum
 from pe_spectra.spectrum.evenness import LOW_BINS
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
-from pe_spectra.wording import percent, write_at_most, write_power
+from pe_spectra.wording import percent, write_at_most, write_power, write_time
 
 #: The summaries that only a distribution has.
 _OF_DISTRIBUTIONS = [name for name, one in SpectrumSummary.quantities().items() if one.defined is not None]
@@ -153,7 +154,9 @@ def answer_spectra(
         facts=_list_facts(first, low) if is_one else list(zip(names, _sum_up(spectra), strict=True)),
         details=() if is_one else group_facts((n, _list_facts(s, None)) for n, s in zip(names, spectra, strict=True)),
         notes=[*_list_notes(spectra), *notes],
-        shown=("k", "omega", "weight", "reference") if is_one else ("encoding", "bandwidth", "k", "weight"),
+        shown=("k", "omega", *(first.in_time if first.encoding.time_step else ()), "weight", "reference")
+        if is_one
+        else ("encoding", "bandwidth", "k", "weight"),
         rows="none",
         drawing=_draw(first) if is_one else None,
     )
@@ -206,6 +209,8 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
         shares = dict.fromkeys(shares, "- (not a distribution)")
     mean = "" if summary.mean_frequency is None else f"{summary.mean_frequency:.4g} rad/position"
     facts = [("peak", peak), ("mean frequency", mean), *shares.items(), ("frequencies", _say_low(low))]
+    if spectrum.encoding.time_step and spectrum.axis is None:
+        facts.append(("in time", _say_cycles(spectrum)))
     if spectrum.estimator != "lag-window":
         ends_at_pi = spectrum.estimator != "nudft" and spectrum.grid % 2 == 0
         return [*facts, ("at pi" if ends_at_pi else "at the last bin", _write_last(spectrum))]
@@ -218,6 +223,15 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
         ("Toeplitz share", "" if share is None else f"{percent(share)} {alone}"),
         ("negative mass", f"{negative:.3g}: more than the estimate can tell" if negative > 1e-9 else ""),
     ]
+
+
+def _say_cycles(spectrum: Spectrum) -> str:
+    """Of which periods the first bin and the last are."""
+    step = spectrum.encoding.time_step
+    unit, cycles = name_cycles(step)
+    longest, shortest = (write_time(86400 / float(spectrum.in_time["cycles_per_day"][place])) for place in (1, -1))
+    width = float(spectrum.omega[1]) / (2 * math.pi) * cycles
+    return f"a bin is {width:.4g} {unit} at a step of {step}; periods from {shortest} to {longest}"
 
 
 def _write_last(spectrum: Spectrum) -> str:

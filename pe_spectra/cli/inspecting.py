@@ -104,7 +104,7 @@ def inspect(
     if not subject.encoding:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")
     new = read_resizing(resize, method, align_corners)
-    (encoding,) = subject.build()
+    (encoding,) = replace(subject, timed=True).build()
     from pe_spectra.encodings.learned import Learned
     from pe_spectra.inspection.portrait import draw_portrait
 
@@ -147,14 +147,12 @@ def _settle_step(
 ) -> tuple[Fraction | None, tuple[str, ...]]:
     """Seconds between positions, where lags are times, and a note where nothing says how many."""
     from pe_spectra.domains import Duration, read_duration
-    from pe_spectra.encodings.calendar import Calendar
 
     if step is not None:
         return read_duration(Duration().parse(step, "--step")), ()
     if not timed:
         return None, ()
-    bare = [getattr(encoding, "encoding", encoding) for encoding in encodings]  # of those at real positions
-    steps = {e.step: read_duration(e.step) for e in bare if isinstance(e, Calendar)}
+    steps = {e.time_step: read_duration(e.time_step) for e in encodings if e.time_step}
     if len(set(steps.values())) > 1:
         raise InputError("--periods: the time between positions differs", ", ".join(steps), "one step for all of them")
     if steps:

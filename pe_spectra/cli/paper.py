@@ -41,7 +41,7 @@ def spectrum(
     frequencies, or the same of its kernel where it has no list of them (a table, a bias), beside
     the flat line of the DFT encoding (Eq. 22).
     """
-    encodings, missing = subject.build_possible("sinusoidal")
+    encodings, missing = replace(subject, timed=True).build_possible("sinusoidal")
     check_count(encodings)
     grid, bandwidths, lattice = _share_lattice(encodings, grid, bandwidth or (None,), subject.length)
     points = _count_points(encodings, grid) // 2 * len(bandwidths)

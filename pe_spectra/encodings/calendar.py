@@ -117,6 +117,7 @@ class Calendar(Encoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.keep_step(self.step)
         if len(set(self.fields)) < len(self.fields):
             raise InputError("calendar: fields has one of them twice", "+".join(self.fields), "each once")
 

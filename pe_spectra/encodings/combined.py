@@ -80,6 +80,7 @@ class Hybrid(Encoding):
         super().__post_init__()
         if self.of is None:
             object.__setattr__(self, "of", (Sinusoidal(), Learned(init="normal")))
+        self.keep_step(next((one.time_step for one in self._of if one.time_step), ""))
         members = self.members
         if self.weights is None:
             object.__setattr__(self, "weights", (0.5 if self.mode == "sum" else 1.0,) * len(members))

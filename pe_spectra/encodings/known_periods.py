@@ -91,6 +91,8 @@ class KnownPeriods(Pairs):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if any(isinstance(one, str) for one in self.steps):  # else nothing is in time units
+            self.keep_step(self.step)
         lengths = self._lengths
         for text, length in zip(self.steps, lengths, strict=True):
             if length < 2:

@@ -99,6 +99,8 @@ class Encoding(metaclass=ByName):
     pitfalls: ClassVar[str]
     #: Its parameters: those of its fields that are declared with `parameter`, in their order.
     accepts: ClassVar[tuple[Parameter, ...]] = ()
+    #: Time from one position to the next, as `1h`, where that is known; else empty.
+    time_step: str = ""
 
     def __init_subclass__(cls, *, keeps_theorem: bool = False, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -187,6 +189,11 @@ class Encoding(metaclass=ByName):
     def remember(self, remarks: tuple[str, ...]) -> Self:
         """Keep sentences about how the encoding was read, from a file or a configuration; they compare as nothing."""
         self.__dict__["_remarks"] = remarks
+        return self
+
+    def keep_step(self, step: str) -> Self:
+        """Keep what was said of the time from one position to the next; it compares as nothing."""
+        self.__dict__["time_step"] = step
         return self
 
     def describe_position(self, s: int) -> str:

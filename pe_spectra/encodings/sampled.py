@@ -48,6 +48,7 @@ class Sampled(Encoding):
         if self.times is None:
             raise InputError("sampled: positions are missing", accepted="an array of numbers")
         check_positions(self.encoding, as_times(self.times.values))
+        self.keep_step(self.step or self.encoding.time_step)
 
     @property
     def positions(self) -> F64:

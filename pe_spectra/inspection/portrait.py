@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pe_spectra.domains import count_cycles
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import list_places, read_codes
 from pe_spectra.encodings.learned import Learned, describe_part
@@ -144,6 +145,19 @@ class Portrait(Result):
     @derived("The periods of the table, the largest share first.", column=None)
     def dominant_periods(self) -> tuple[DominantPeriod, ...]:
         return () if self.inspection is None else self.inspection.dominant_periods
+
+    @derived(
+        "Their lengths in seconds, where the time from one position to the next is known; of one that drifts, at its "
+        "mean frequency.",
+        unit="s",
+        column=None,
+        only=lambda portrait: portrait.encoding.time_step and portrait.encoding.shape is None,
+    )
+    def period_seconds(self) -> tuple[float, ...]:
+        step = self.encoding.time_step
+        if not step or self.encoding.shape is not None:
+            return ()
+        return tuple(86400 * one.period / count_cycles(step) for one in self.dominant_periods)
 
     @derived(
         "The formula of the catalogue that a table from a file is, or is near to; null where it has none, and for "

@@ -15,6 +15,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
+from pe_spectra.domains import name_cycles
 from pe_spectra.exact import F64
 from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, TICK_SIZE, LineStyle, line_pitch, measure_text, shorten_text
 
@@ -31,6 +32,22 @@ HEADING_SIZE = TICK_SIZE
 _SAMPLE = 0.25
 #: White in points between a label and what it belongs to; across, where it also stands above or below.
 _OFFSET, _ASIDE = 5.0, 2.5
+#: Lengths of time that an axis is labelled with: how soon they are left out, seconds, and how they are written.
+_TIMES = (
+    *((1, 1e-9, "1 ns"), (2, 1e-8, "10 ns"), (3, 1e-7, "100 ns"), (1, 1e-6, "1 µs"), (2, 1e-5, "10 µs")),
+    *((3, 1e-4, "100 µs"), (1, 1e-3, "1 ms"), (2, 1e-2, "10 ms"), (3, 1e-1, "100 ms"), (1, 1.0, "1 s")),
+    *((2, 10.0, "10 s"), (1, 60.0, "1 min"), (2, 600.0, "10 min"), (1, 3600.0, "1 h"), (2, 21600.0, "6 h")),
+    *(
+        (1, 86400.0, "1 d"),
+        (2, 604800.0, "7 d"),
+        (3, 2592000.0, "30 d"),
+        (1, 31556952.0, "1 year"),
+        (2, 3.1556952e8, "10 years"),
+    ),
+    *((3, 3.1556952e9, "100 years"), (3, 3.1556952e10, "1000 years")),
+)
+#: So many of them at most, and at least: else powers of ten stand there.
+_MOST_TIMES, _LEAST_TIMES = 7, 2
 #: White in pixels that a label keeps from everything else.
 _CLEARANCE = 1.5
 
@@ -97,6 +114,40 @@ def has_powers_of_ten(axis: Axis) -> bool:
 
 def _write_power_tick(value: float, _: float) -> str:
     return _write_power(value)
+
+
+def add_cycles(axes: Axes, step: str, *, place: float = 1.0) -> None:
+    """Add an axis to a panel of frequencies in rad/position: cycles a day, or hertz where these are many.
+
+    `place` is its height in the panel: 1 at the top, below 0 under the labels of the axis of frequencies.
+    """
+    unit, cycles = name_cycles(step)
+    turn = 2 * math.pi / cycles
+    above = axes.secondary_xaxis(
+        place, functions=(lambda omega: np.asarray(omega) / turn, lambda many: np.asarray(many) * turn)
+    )
+    if place >= 1:
+        above.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+        above.xaxis.set_label_position("top")
+    above.set_xlabel(f"frequency ({unit})")
+    above.xaxis.set_major_locator(MaxNLocator(nbins=6))
+    above.xaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
+
+
+#: Inches that it takes.
+CYCLES_HEIGHT = 0.36
+
+
+def label_times(axis: Axis) -> None:
+    """Label an axis that carries base-10 logarithms of seconds with lengths of time that people say."""
+    low, high = sorted(axis.get_view_interval())
+    inside = [(rank, seconds, name) for rank, seconds, name in _TIMES if low <= math.log10(seconds) <= high]
+    fit = [rank for rank in (3, 2, 1) if sum(one[0] <= rank for one in inside) <= _MOST_TIMES]
+    shown = [one for one in inside if one[0] <= (fit or [1])[0]]
+    if len(shown) < _LEAST_TIMES:
+        label_powers_of_ten(axis)
+        return
+    axis.set_ticks([math.log10(seconds) for _, seconds, _ in shown], [name for _, _, name in shown])
 
 
 def label_integers(*axes: Axis) -> None:

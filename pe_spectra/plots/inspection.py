@@ -16,7 +16,15 @@ from pe_spectra.answers.portraits import MARKED_NORMS, describe_portrait, entitl
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import beside, head_panel, label_integers, measure_beside, place_label
+from pe_spectra.plots.axes import (
+    CYCLES_HEIGHT,
+    add_cycles,
+    beside,
+    head_panel,
+    label_integers,
+    measure_beside,
+    place_label,
+)
 from pe_spectra.plots.heatmap import FAR, MAP_RIGHT, QUANTILE, ColourScale, describe_cells, draw_map, find_extent
 from pe_spectra.plots.inspection_panels import (
     draw_bias,
@@ -31,7 +39,7 @@ from pe_spectra.plots.inspection_panels import (
 )
 from pe_spectra.plots.planes import draw_grid_kernel, draw_grid_weights, draw_local
 from pe_spectra.plots.sheet import Layout, lay_out, widen_panel
-from pe_spectra.plots.spectrum import draw_spectra
+from pe_spectra.plots.spectrum import draw_spectra, find_step
 from pe_spectra.plots.style import GREY, PAGE_WIDTH, VERMILION, curve_style, escape_sentence, fixed_style
 from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.wording import count
@@ -45,6 +53,8 @@ if TYPE_CHECKING:
 _PANEL, _LEFT = 1.4, 0.70
 #: Inches of white between rows of panels.
 _GAP = 0.74
+#: White below the last row, and from a panel to its second axis of frequencies.
+_BOTTOM, _SECOND = 0.46, 0.40
 #: White at the right of a panel without a colour bar or words.
 _RIGHT = 0.16
 #: Inches that the heading of a panel with a colour bar may go beyond it.
@@ -58,11 +68,15 @@ _MOST_BEFORE = 1
 
 
 class _Panel(NamedTuple):
-    """A panel of a portrait: what draws it, the heading where drawing returns none, and what stands at its right."""
+    """A panel of a portrait: what draws it, the heading where drawing returns none, and what stands at its right.
+
+    `below` are inches of white that it takes below its labels.
+    """
 
     draw: Callable[[Axes], str | None]
     heading: str = ""
     right: Literal["map", "words", "nothing"] = "nothing"
+    below: float = 0.0
 
 
 @fixed_style()
@@ -75,6 +89,7 @@ def compose_portrait(portrait: Portrait) -> Figure:
     rows, columns = (0, 0) if portrait.table is None else portrait.table.shape
     cells = describe_cells((columns, rows), PAGE_WIDTH / 2 - _LEFT - MAP_RIGHT, _PANEL)
     blocks = [f"table: {cells} (column × row)"] if cells else []
+    more = [max(panel.below for panel in panels[place : place + 2]) for place in range(0, len(panels), 2)]
     layout = Layout(
         title=escape_sentence(entitle_portrait(portrait)),
         heights=(_PANEL,) * math.ceil(len(panels) / 2),
@@ -82,7 +97,8 @@ def compose_portrait(portrait: Portrait) -> Figure:
         left=_LEFT,
         right=MAP_RIGHT,
         top=0.32,
-        gap=_GAP,
+        gaps=tuple(_GAP + white for white in more[:-1]),
+        bottom=_BOTTOM + more[-1],
         width=PAGE_WIDTH,
         columns=2,
         cells=len(panels),
@@ -131,7 +147,8 @@ def _list_panels(portrait: Portrait) -> Iterator[_Panel]:
     elif portrait.kernel is not None and portrait.kernel.values.ndim == 2 and portrait.kernel.values[:, 0].any():
         yield _Panel(partial(draw_lag_kernel, values=portrait.kernel.values))
     if portrait.spectra:
-        yield _Panel(partial(_draw_spectra, portrait=portrait))
+        below = CYCLES_HEIGHT if find_step(portrait.spectra) else 0.0
+        yield _Panel(partial(_draw_spectra, portrait=portrait), below=below)
     if portrait.local is not None:
         stretches = f"Spectra of {portrait.local.centres.size} stretches of {portrait.local.window} positions"
         yield _Panel(partial(draw_local, local=portrait.local), stretches, "map")
@@ -169,7 +186,7 @@ def _list_table(portrait: Portrait, noun: str) -> Iterator[_Panel]:
 def _list_inspection(portrait: Portrait, inspection: TableInspection, noun: str) -> Iterator[_Panel]:
     has_periods = any(one.along is None for one in inspection.dominant_periods)
     if portrait.encoding.shape is None and (has_periods or np.isfinite(inspection.channels.periods).any()):
-        yield _Panel(partial(draw_periods, inspection=inspection), right="words")
+        yield _Panel(partial(draw_periods, inspection=inspection, step=portrait.encoding.time_step), right="words")
     first = portrait.encoding.first if isinstance(portrait.encoding, Learned) else 0
     rows = first + np.arange(inspection.norms.size, dtype=np.float64)
     draw = partial(draw_rows, used=inspection.rows_used, noun=noun)
@@ -192,6 +209,8 @@ def _list_inspection(portrait: Portrait, inspection: TableInspection, noun: str)
 
 def _draw_spectra(axes: Axes, portrait: Portrait) -> str:
     draw_spectra(axes, portrait.spectra, logarithmic=True, decades=_MOST_DECADES)
+    if step := find_step(portrait.spectra):
+        add_cycles(axes, step, place=-_SECOND / _PANEL)
     if len(portrait.spectra) > 1:
         _name_lines(axes, [spectrum.axis or "" for spectrum in portrait.spectra])
     elif portrait.inspection is not None and portrait.inspection.dominant_periods:

@@ -15,12 +15,13 @@ from matplotlib.colors import to_hex
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
+from pe_spectra.domains import count_cycles
 from pe_spectra.exact import F64
 from pe_spectra.inspection.periods import NAMED_PERIODS
 from pe_spectra.plots.axes import beside, draw_band, draw_curve, find_range, label_integers, place_label, write_beside
 from pe_spectra.plots.heatmap import COLOURS, FAR, QUANTILE, ColourScale, draw_map, find_extent, find_scale, fit_map
 from pe_spectra.plots.style import BLACK, BLUE, GREY, VERMILION, curve_style
-from pe_spectra.wording import count
+from pe_spectra.wording import count, write_time
 
 if TYPE_CHECKING:
     from pe_spectra.inspection import DominantPeriod, TableInspection
@@ -149,8 +150,8 @@ def draw_bias_map(axes: Axes, bias: F64, head: int) -> str:
     return f"Bias of head {head}{'' if np.isfinite(bias).all() else ' (grey: not seen)'}"
 
 
-def draw_periods(axes: Axes, inspection: TableInspection) -> str:
-    """Draw the period of each column, the nearest ladder, and the periods that columns share."""
+def draw_periods(axes: Axes, inspection: TableInspection, *, step: str = "") -> str:
+    """Draw the period of each column, the nearest ladder, and the periods that columns share, in time where known."""
     periods, fit = inspection.channels.periods, inspection.sinusoid
     columns = np.arange(periods.size, dtype=np.float64)
     rows = inspection.rows_used[1] - inspection.rows_used[0]
@@ -169,7 +170,7 @@ def draw_periods(axes: Axes, inspection: TableInspection) -> str:
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="column", ylabel="period (positions)")
     label_integers(axes.xaxis)
-    write_beside(axes, [(math.log10(one.period), _describe_period(one), GREY) for one in shared])
+    write_beside(axes, [(math.log10(one.period), _describe_period(one, step), GREY) for one in shared])
     return "Period of each column"
 
 
@@ -277,10 +278,11 @@ def _join(points: F64, shape: tuple[int, int] | None) -> list[F64]:
     return [*mesh, *mesh.transpose(1, 0, 2)]
 
 
-def _describe_period(one: DominantPeriod) -> str:
+def _describe_period(one: DominantPeriod, step: str) -> str:
     lengths = (one.period,) if one.drift is None else one.drift
     period = " to ".join(f"{length:.3g}" if length < 1000 else f"{length:.0f}" for length in lengths)
-    return f"{period} ({_write_share(one.share)})"
+    time = f" = {write_time(86400 * one.period / count_cycles(step))}" if step and one.drift is None else ""
+    return f"{period}{time} ({_write_share(one.share)})"
 
 
 def _write_share(share: float) -> str:

@@ -20,6 +20,8 @@ from pe_spectra.answers.captions import describe_spectra, entitle_spectra, limit
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import (
     BAND_OPACITY,
+    CYCLES_HEIGHT,
+    add_cycles,
     beside,
     draw_band,
     draw_curve,
@@ -103,6 +105,7 @@ def compose_spectrum(
     """
     curves = _list_curves(spectra, reference)
     notes = () if local is None else (describe_local(local, _LOCAL_PANEL),)
+    step = find_step(spectra)
     for direct in (True, False):
         layout = Layout(
             title=escape_sentence(entitle_spectra(spectra)),
@@ -111,18 +114,32 @@ def compose_spectrum(
             key=() if direct else tuple((curve.label, curve.style) for curve in curves),
             left=LOCAL_LEFT,
             gaps=() if local is None else (_GAP, _LOCAL_GAP),
+            top=0.10 + CYCLES_HEIGHT * bool(step),
         )
         figure, (upper, lower, *rest) = lay_out(layout)
         draw_spectra(upper, spectra, reference)
         draw_spectra(lower, spectra, reference, logarithmic=True)
         upper.set_xlabel("")
         upper.tick_params(labelbottom=False)
+        if step:
+            add_cycles(upper, step)
         if not direct or _name_curves(upper, curves):
             break
     if local is not None:
         widen_panel(rest[0], RIGHT - MAP_RIGHT)
         draw_local(rest[0], local)
     return figure
+
+
+def find_step(spectra: Sequence[Spectrum]) -> str:
+    """Find the time from one position to the next, where it is known of some and differs among none; else empty.
+
+    >>> from pe_spectra import Sinusoidal, compute_spectrum, read_encoding
+    >>> find_step([compute_spectrum(one) for one in (Sinusoidal(), read_encoding("periods:step=30min"))])
+    '30min'
+    """
+    steps = {one.encoding.time_step for one in spectra if one.encoding.time_step}
+    return steps.pop() if len(steps) == 1 and all(one.axis is None for one in spectra) else ""
 
 
 @fixed_style()

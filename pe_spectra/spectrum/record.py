@@ -16,6 +16,7 @@ from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded
 from pe_spectra.spectrum.gaussian_pairs import is_direct
+from pe_spectra.spectrum.in_time import IN_TIME, count_in_time
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
 
 #: Negative weights of a larger sum are no distribution: any sum over some of the bins may be wrong by as much.
@@ -27,8 +28,6 @@ _ROUNDING = 1e-9
 _is_distribution = attrgetter("is_distribution")
 #: The share of the axis above an encoding's largest frequency from which on that is worth a word.
 EMPTY_BAND = 0.05
-#: A window that spans more than half of the lattice, at a bandwidth below this, adds lags up: none is seen alone.
-_LEAST_UNFOLDED = 8.9 / np.pi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +116,10 @@ def _has_heads(spectrum: Spectrum) -> bool:
     return spectrum.head_weights is not None
 
 
+def _has_step(spectrum: Spectrum) -> bool:
+    return bool(spectrum.in_time)
+
+
 #: Of Eq. (15) and on the lattice every weight is a share; a lag window may make negative ones.
 WEIGHTS_ARE_SHARES: Mapping[str, object] = {
     "if": {"properties": {"estimator": {"enum": ["kde", "lattice"]}}},
@@ -189,6 +192,12 @@ class Spectrum(Result):
         minimum=0,
         least=2,
     )
+
+    @derived("The same frequencies in time units, where a step is known.", only=_has_step, schema=IN_TIME)
+    def in_time(self) -> Mapping[str, F64]:
+        step = self.encoding.time_step
+        return count_in_time(step, self.omega) if step and self.axis is None else {}
+
     weights: F64 = quantity(
         "Share g_k of the encoding's frequencies at omega_k, Eq. 15; they sum to 1. The lone last sine of odd d "
         "counts one half. Those of a lag window may be negative.",
@@ -330,21 +339,3 @@ class Spectrum(Result):
         if not is_crowded(self.weights):
             return "uneven"
         return "crowded" if self.finest is None or is_crowded(self.finest.weights) else "smeared"
-
-
-def explain_signs(spectrum: Spectrum) -> str:
-    """Say of "signed" weights why they are not a distribution, in a sentence without its full stop.
-
-    >>> from pe_spectra import GivenArray, Learned, compute_spectrum
-    >>> table = Learned(values=GivenArray([[1.0], [1.0], [1.0], [1.0]]))
-    >>> explain_signs(compute_spectrum(table, bandwidth=0.25)).partition(":")[0]  # four lags are too few
-    'Not a distribution (negative weights sum to -0.19)'
-    """
-    curve = np.fft.irfft(spectrum.weights, spectrum.grid)
-    lag = int(np.argmax(curve[: len(spectrum.omega)]))
-    if lag and (spectrum.bandwidth or 0.0) >= _LEAST_UNFOLDED:
-        why = f"the similarity is larger at lag {lag} than at lag 0"
-    else:
-        why = "the similarity, as far as its lags are known, is not one of frequencies"
-    negative = f"negative weights sum to -{spectrum.summary.negative_mass:.3g}"
-    return f"Not a distribution ({negative}): {why}; shares and a mean frequency mean nothing"

@@ -64,6 +64,8 @@ NEW = {
     *SIZES,
     "plan",  # of context with a configuration
     "reader",  # of audit, where one is asked for
+    "in_time",  # of spectra and portraits, where the time from one position to the next is known
+    "period_seconds",
     *AXIAL,  # formats of files
     *(name for name in DTYPES if name.endswith("-saturating")),
     *ADDED,

@@ -269,6 +269,8 @@ def test_start_and_step_fill_what_a_calendar_leaves_open(cli, refuse, command):
     typed = cli(line.format("--start 2020-02-29T12:00 --step 5min"))
     given = cli(line.format("").replace("hour", "hour,start=2020-02-29T12:00,step=5min"))
     assert read_json(typed) == read_json(given)
+    if command == "spectrum":  # whose frequencies it puts in cycles per day
+        return
     assert "--step has no meaning for sinusoidal (5min)" in refuse(f"{command} -e sinusoidal --step 5min")
 
 

@@ -23,7 +23,7 @@ from pe_spectra.plots.strips import compose_low_bin
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum import Spectrum, compute_grid_spectrum, count_low_bin
-from pe_spectra.spectrum.record import explain_signs
+from pe_spectra.spectrum.signs import explain_signs
 from tests.planted import make_grid, make_noise
 from tests.plots.figures import (
     curves_of,

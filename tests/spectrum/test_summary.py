@@ -8,7 +8,8 @@ import pytest
 
 from pe_spectra import compute_spectrum, read_encoding
 from pe_spectra.encodings.learned import GivenArray, Learned
-from pe_spectra.spectrum.record import MOST_NEGATIVE, explain_signs
+from pe_spectra.spectrum.record import MOST_NEGATIVE
+from pe_spectra.spectrum.signs import explain_signs
 
 #: By default; learned values are drawn with the default seed.
 BIASES = ("alibi", "kerple", "t5", "erpe", "sandwich", "swin", "fire", "tupe")

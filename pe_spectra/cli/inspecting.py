@@ -55,7 +55,7 @@ def compare(
     seconds, notes = _settle_step(encodings, subject.step, timed=bool(wanted))
     with run.progress("comparing") as progress:
         measured = compare_encodings(
-            encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress
+            encodings, length=subject.length, step_seconds=seconds, periods=wanted, progress=progress, missing=missing
         )
         compared = sort_comparisons(measured, order)
         found = [*map(_list_demanded, compared), *list_undecided(missing)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.encodings.codes import count_work, read_grid_codes
+from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
@@ -168,6 +169,25 @@ def normalise_kernel(kernel: Kernel) -> F64 | str:
         return "k(0) is not positive"
     normalised: F64 = line / line[0]
     return normalised
+
+
+def find_own_frequencies(encoding: Encoding) -> F64 | None:
+    """Find the frequencies that an encoding, or a member of it, has by its formula; None where none are known.
+
+    Of a calendar they are those of its fields, which the kernel shows only roughly.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> find_own_frequencies(Sinusoidal(d=4)).tolist(), find_own_frequencies(read_encoding("one-hot"))
+    ([1.0, 0.01], None)
+    """
+    if isinstance(encoding, Hybrid):
+        found = [find_own_frequencies(member) for member in encoding.of or ()]
+        known = [own for own in found if own is not None]
+        return np.concatenate(known) if known else None
+    exact = getattr(encoding, "periods_in_steps", ())
+    if exact:
+        return 2 * np.pi / np.asarray(exact)
+    return encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
 
 
 def find_spacing(encoding: Encoding, size: int) -> float | None:

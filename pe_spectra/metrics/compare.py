@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pe_spectra.encodings import Encoding, HasFrequencies
-from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.learned import describe_part
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
@@ -32,6 +31,7 @@ from pe_spectra.metrics.common_ground import (
     choose_length,
     explain_absence,
     find_kernel,
+    find_own_frequencies,
     find_spacing,
     find_spectrum,
     normalise_kernel,
@@ -159,6 +159,7 @@ def compare_encodings(
     step_seconds: float | Fraction | None = None,
     periods: Sequence[tuple[str, float | Fraction]] = (),
     progress: Callable[[int, int], None] | None = None,
+    missing: dict[str, str] | None = None,
 ) -> tuple[Comparison, ...]:
     """Measure encodings by everything in `METRICS`, all on one number of positions and one lattice of as many points.
 
@@ -168,10 +169,12 @@ def compare_encodings(
         whole.
     step_seconds, periods : time between positions, and names with lengths in seconds of periods to look for.
     progress : is told how many of how many are measured.
+    missing : takes, by their labels, why encodings cannot be measured, which are left out then; without it, and where
+        none can, the first of them raises.
 
     Raises
     ------
-    InputError : a length that an encoding has not.
+    InputError : a length that an encoding has not, or vectors that it has not.
 
     >>> from pe_spectra import Dft, Sinusoidal
     >>> [round(c.values["stable_rank"]) for c in compare_encodings([Sinusoidal(d=64), Dft(d=64)], length=64)]
@@ -179,15 +182,29 @@ def compare_encodings(
     """
     shared = choose_length(encodings) if length is None else LENGTH.check(length, "length")
     lattice = Lattice.choose(encodings, shared)
-    compared = []
+    compared: list[Comparison] = []
+    errors: dict[str, InputError] = {}
     for done, encoding in enumerate(encodings):
         if progress is not None:
             progress(done, len(encodings))
         if reason := explain_absence(encoding, shared):
             raise InputError("length is beyond the rows of the encoding", str(shared), f"{encoding.label} has {reason}")
         size = shared if encoding.shape is None else math.prod(encoding.shape)
-        one = _compare(encoding, size, lattice, step_seconds, periods)
+        try:
+            one = _compare(encoding, size, lattice, step_seconds, periods)
+        except InputError as error:
+            if missing is None:
+                raise
+            errors[encoding.label] = error
+            continue
         compared.append(one if length is not None else replace(one, part=describe_part(encoding, size)))
+    if missing is not None:
+        missing |= {label: f"left out: {error}" for label, error in errors.items()}
+    if errors and not compared:
+        first, *others = errors.values()
+        for other in others:
+            first.add_note(f"error: {other}")
+        raise first
     return tuple(compared)
 
 
@@ -317,23 +334,8 @@ def _match_periods(
     except InputError:
         return ()
     return measure_periods(
-        kernel, step_seconds=step_seconds, periods=periods, frequencies=_find_own_frequencies(encoding)
+        kernel, step_seconds=step_seconds, periods=periods, frequencies=find_own_frequencies(encoding)
     )
-
-
-def _find_own_frequencies(encoding: Encoding) -> F64 | None:
-    """Find the frequencies that an encoding, or a member of it, has by its formula; None where none are known.
-
-    Of a calendar they are those of its fields, which the kernel shows only roughly.
-    """
-    if isinstance(encoding, Hybrid):
-        found = [_find_own_frequencies(member) for member in encoding.of or ()]
-        known = [own for own in found if own is not None]
-        return np.concatenate(known) if known else None
-    exact = getattr(encoding, "periods_in_steps", ())
-    if exact:
-        return 2 * np.pi / np.asarray(exact)
-    return encoding.frequencies().values if isinstance(encoding, HasFrequencies) else None
 
 
 def _remark(encoding: Encoding, step_seconds: float | Fraction | None) -> tuple[str, ...]:

@@ -245,6 +245,25 @@ def test_minute_slots_coarser_than_the_step_are_a_finding(cli):
 # ----------------------------------------------------------------------------------- time
 
 
+def test_an_encoding_that_cannot_be_measured_is_left_out_with_a_note(cli):
+    line = "compare calendar:step=200week sinusoidal:d=8 {} --length 3000 --json"
+    document = read_json(cli(line.format("dft:d=8")))
+    assert {row["encoding"]["name"] for row in document["rows"]} == {"dft", "sinusoidal"}
+    (note,) = [note for note in document["notes"] if "left out" in note]
+    assert note.startswith("calendar step=200week: left out: a position is beyond year 9999 (2999 steps of 200week")
+    far = "compare calendar:step=200week calendar:step=300week --length 3000 --json"
+    done = cli(far)
+    assert (done.code, done.out) == (2, "")
+    lines = done.err.splitlines()
+    assert [line.partition(";")[0] for line in lines] == [
+        f"error: a position is beyond year 9999 (2999 steps of {step} from 2016-07-01T00:00)"
+        for step in ("200week", "300week")
+    ]
+    demanded = cli(line.format("--require injective").replace(" --json", ""))
+    assert demanded.code == 1
+    assert "calendar step=200week, left out" in demanded.err
+
+
 def test_a_calendar_names_moments(cli):
     done = cli("faithfulness -e calendar:fields=hour+weekday --length 192 --no-figure")
     assert done.out.startswith("Not injective: positions 0 and 168 (Fri 2016-07-01 00:00 = Fri 2016-07-08 00:00)")

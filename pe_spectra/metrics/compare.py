@@ -12,6 +12,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.learned import describe_part
+from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -321,7 +322,11 @@ def _match_periods(
     step_seconds: float | Fraction | None,
     periods: Sequence[tuple[str, float | Fraction]],
 ) -> tuple[PeriodMatch, ...]:
-    """Read the kernel at the periods, with lags enough for the longest where the encoding has them."""
+    """Read the kernel at the periods, with lags enough for the longest where the encoding has them.
+
+    Of positions with gaps the encoding's own is read: a lag is a time there, which it is not from row to row.
+    """
+    encoding = encoding.encoding if isinstance(encoding, Sampled) else encoding
     if not periods or step_seconds is None or encoding.shape is not None:
         return ()
     longest = math.ceil(2.2 * max(seconds for _, seconds in periods) / step_seconds) + 2

@@ -150,3 +150,16 @@ def test_whole_positions_are_decided_as_the_encoding_decides_them(cli):
     (row,) = read_json(cli(line.format("dft:d=8", "0:100:9")))["rows"]
     assert (row["injective"], row["certificate"]["kind"]) == (False, "period")
     assert row["collisions"]["examples"][0] == [0, 8]
+
+
+def test_periods_are_lags_of_the_encoding_whatever_the_positions_are(files):
+    line = "compare calendar:fields=time sinusoidal:d=8 {} --periods day,90min --json"
+    at_times = read_json(files(line.format("--positions times.csv")))["rows"]
+    plain = read_json(files(line.format("--step 30min --length 5")))["rows"]
+    by_name = {row["encoding"]["name"]: row["periods"] for row in plain}
+    assert {row["encoding"]["parameters"]["encoding"]: row["periods"] for row in at_times} == by_name
+    assert [period["lag"] for period in by_name["calendar"]] == [48, 3]
+
+
+def test_positions_before_the_first_are_refused_where_there_are_none(files, refuse):
+    assert "dft d=8 at -2); whole positions from 0 on" in refuse("faithfulness -e dft:d=8 --positions=-2:2:1")

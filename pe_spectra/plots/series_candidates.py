@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import draw_curve, label_powers_of_ten
+from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, label_times
 from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, LineStyle, curve_style, escape_text
 from pe_spectra.series.deciding import EncodingChoice, Ranked
 from pe_spectra.series.proposing import SharedPeriod
@@ -53,10 +53,19 @@ def draw_spectra(axes: Axes, choice: EncodingChoice, sampling: Sampling, limits:
         )
     for weights, style in curves:
         draw_curve(axes, lengths, _take_logarithms(weights), style, linewidth=1.0)
-    axes.set(xlim=limits, ylim=(-_DECADES, 0.05))
-    axes.set(xlabel=f"period ({escape_text(sampling.unit)})", ylabel="weight")
-    label_powers_of_ten(axes.xaxis)
+    axes.set(xlim=limits, ylim=(-_DECADES, 0.05), ylabel="weight")
+    label_periods(axes, sampling)
     label_powers_of_ten(axes.yaxis)
+
+
+def label_periods(axes: Axes, sampling: Sampling) -> None:
+    """Label the axis of base-10 logarithms of periods, of a dated series with lengths of time that people say."""
+    if sampling.is_dated:
+        axes.set_xlabel("period")
+        label_times(axes.xaxis)
+    else:
+        axes.set_xlabel(f"period ({escape_text(sampling.unit)})")
+        label_powers_of_ten(axes.xaxis)
 
 
 def _take_logarithms(weights: F64) -> F64:

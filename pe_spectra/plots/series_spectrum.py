@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pe_spectra.answers.series_answers import answer_series, list_columns
-from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, label_times, measure_above, write_above
-from pe_spectra.plots.series_candidates import PERIODS, draw_kernels, draw_spectra, list_drawn
+from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, measure_above, write_above
+from pe_spectra.plots.series_candidates import PERIODS, draw_kernels, draw_spectra, label_periods, list_drawn
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
@@ -63,12 +63,8 @@ def draw_series(axes: Axes, column: SeriesColumn, sampling: Sampling) -> None:
                 escape_text(name), (x, top), (0, 2), textcoords="offset points", ha="center", fontsize=SMALL_SIZE
             )
     axes.set(xlim=(lengths.min() - 0.05, lengths.max() + 0.05), ylim=(low, top))
-    axes.set(xlabel="period", ylabel="share")
-    if sampling.is_dated:
-        label_times(axes.xaxis)
-    else:
-        axes.set_xlabel(f"period ({escape_text(sampling.unit)})")
-        label_powers_of_ten(axes.xaxis)
+    axes.set_ylabel("share")
+    label_periods(axes, sampling)
     label_powers_of_ten(axes.yaxis)
 
 

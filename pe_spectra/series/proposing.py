@@ -196,12 +196,12 @@ def _build_calendar(report: SeriesReport, demand: Demand) -> Encoding:
     sampling = report.sampling
     step = _find_seconds(sampling)
     begin = Moment().parse(sampling.start.partition(".")[0], "calendar: the first time")
-    wanted = [_FIELDS[one.name] for one in demand.wanted if one.name in _FIELDS]
-    order = list(FIELDS)
-    # the hour and the minute too, where steps are shorter: else steps in a row would share their fields
-    finer = [name for name in ("minute", "hour") if step < FIELDS[name][3]]
-    coarsest = max(map(order.index, wanted))
-    fields = [name for name in order[: coarsest + 1] if name in wanted or name in finer]
+    wanted = {_FIELDS[one.name] for one in demand.wanted if one.name in _FIELDS}
+    _, _, hour, day = FIELDS["hour"]
+    if "hour" in wanted or (step < day and any(FIELDS[name][3] > day for name in wanted)):
+        # below an hour the minute of the day, else steps in a row would share their fields
+        wanted = wanted - {"hour"} | {"time" if step < hour else "hour"}
+    fields = sorted(wanted, key=lambda name: FIELDS[name][3])
     more: dict[str, Any] = {"minute_slot": max(1, math.gcd(60, step // 60))} if "minute" in fields else {}
     return Calendar(fields=tuple(fields), start=begin, step=f"{step}s", **more)
 

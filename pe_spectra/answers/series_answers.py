@@ -118,7 +118,8 @@ def entitle_period(period: SeriesPeriod, sampling: Sampling) -> str:
     >>> entitle_period(found.columns[0].periods[0], found.sampling)
     '6.283 rows (6.283 steps'
     """
-    name = f"a {period.named}" if period.named is not None else sampling.write(period.period)
+    article = "an" if period.named == "hour" else "a"
+    name = f"{article} {period.named}" if period.named is not None else sampling.write(period.period)
     return f"{name} ({period.steps:.4g} steps"
 
 

@@ -21,7 +21,7 @@ from pe_spectra.series.series_report import SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count_digits
 
-#: Samples of a window where no period says more.
+#: Samples of a window where no period gives it.
 DEFAULT_WINDOW = 128
 #: Periods of one length but for this share are one; periods that an encoding is made of at most, and their harmonics.
 _ALIKE, _MOST, _HARMONICS = 0.01, 4, 8
@@ -98,7 +98,7 @@ def _choose_window(steps: Sequence[float], samples: int) -> tuple[int, str]:
     most = min(samples, MAX_CHOSEN_WINDOW)
     fitting = [length for length in steps if math.ceil(2 * length) <= most]
     if not fitting:
-        return max(2, min(most, DEFAULT_WINDOW)), "no period fits twice" if steps else "no period says more"
+        return max(2, min(most, DEFAULT_WINDOW)), "no period fits twice" if steps else "no period was found"
     whole = "of the longest period" if len(fitting) == len(steps) else f"of the longest that fits twice in {most:,}"
     return max(2, math.ceil(2 * max(fitting))), f"two {whole}"
 

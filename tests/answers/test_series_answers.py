@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pe_spectra.answers.series_answers import answer_series, judge_series
+from pe_spectra.answers.series_answers import answer_series, entitle_period, judge_series
 from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves, make_red
 
@@ -104,3 +104,11 @@ def test_periods_that_were_not_looked_for_or_are_not_steady_are_noted(monkeypatc
 def test_changes_of_clocks_are_told():
     answer = answer_series(describe({"x": np.sin(STEPS)}, shifts=[(100, 3600.0)]))
     assert dict(answer.facts)["clocks changed"] == "1 time, after 2024-01-03 01:30"
+
+
+@pytest.mark.parametrize(("length", "name"), [(3600.0, "an hour"), (86400.0, "a day")])
+def test_a_named_period_has_its_article(length, name):
+    times = np.arange(0.0, 40 * length, length / 12)
+    values = np.sin(2 * np.pi * times / length) + 0.1 * np.random.default_rng(1).standard_normal(len(times))
+    found = describe_series({"x": values}, times, origin=np.datetime64("2024-01-01"))
+    assert entitle_period(found.columns[0].periods[0], found.sampling).startswith(f"{name} (")

@@ -99,7 +99,7 @@ def test_columns_are_chosen_by_name(here):
     done = here("series load.csv --column noise --column flat --time date")
     assert done.out.startswith("Use tape, for its closest vectors are ")
     assert "series: No period in noise stands out of red and white noise\n" in done.out
-    assert "window: 128 samples, no period says more; width 256" in done.out
+    assert "window: 128 samples, no period was found; width 256" in done.out
 
 
 def test_a_figure_is_drawn_where_there_is_something_to_draw(here, refuse, tmp_path):

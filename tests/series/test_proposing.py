@@ -33,7 +33,7 @@ def propose(report, d=256, window=None):
         ("30 min", 672, "two of the longest period"),
         ("1 min, two", 120, "two of the longest that fits twice in 1,024"),
         ("1 min", 128, "no period fits twice"),
-        ("none", 128, "no period says more"),
+        ("none", 128, "no period was found"),
     ],
 )
 def test_a_window_is_chosen_and_told(kind, window, reason):

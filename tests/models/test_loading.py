@@ -110,6 +110,19 @@ def test_values_that_classes_refuse_one_by_one(keys, key):
     assert any(one.endswith(key) for one in found), found
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"num_key_value_heads": 63}, "num_key_value_heads is 63, and 48 heads are no multiple of it"),
+        ({"num_attention_heads": 12}, "num_key_value_heads is 8 by default, and 12 heads are no multiple of it"),
+    ],
+)
+def test_heads_that_heads_of_keys_do_not_divide_are_refused_where_the_class_asks(keys, told):
+    assert any(one.startswith(told) for one in list_refused("beam", **keys))
+    assert list_refused("beam", num_attention_heads=16, num_key_value_heads=4) == []
+    assert list_refused("llama", **{"hidden_size": 1536, "num_attention_heads": 12} | keys) == []
+
+
 def test_a_base_on_top_reaches_a_block_with_a_scaling():
     block = {"rope_type": "linear", "factor": 2.0}
     assert list_refused("cohere2_moe", rope_theta=5e4, rope_parameters=block) == []

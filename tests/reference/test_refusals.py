@@ -1,8 +1,8 @@
 """What `audit` says of configurations with something wrong in them, against what transformers made of each.
 
 refusals.py of tests/reference/transformers drew each by rule, for every rotary class of a release, and kept the error
-that the class, its rotary modules or its whole model raise. A configuration that is refused should be an error of the audit, and one
-that loads should never be said to be refused. What comes out otherwise is counted by cause.
+that the class, its rotary modules or its whole model raise. A configuration that is refused should be an error of the
+audit, and one that loads should never be said to be refused. What comes out otherwise is counted by cause.
 """
 
 import collections
@@ -23,10 +23,7 @@ from tests.places import REFERENCE
 CASES = json.loads(gzip.decompress((REFERENCE / "transformers" / f"refusals-{NEWEST}.json.gz").read_bytes()))["cases"]
 #: Why some are refused without a word here, and how many of each class.
 SILENT = {
-    "the class compares the width of its part that reads text with that of others": dict.fromkeys(
-        ("beam", "dots3_note_text"), 1
-    ),
-    "heads that the width or the heads of the class are no multiple of": {"esmc": 1, "neomme": 1},
+    "the class compares the width of its part that reads text with that of others": {"dots3_note_text": 1},
     "a block of proportional scaling that the class does not use has no rope_theta in it": {"sapiens2": 1},
     "a scaling that the part refuses in this model alone": {"clvp": 1},
     "the class makes more layers of one than the file states": {"hrm_text": 1},

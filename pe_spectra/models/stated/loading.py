@@ -20,14 +20,14 @@ VALUE_REFUSED = Kind(
     code="value-refused",
     levels=("error",),
     phrase="the model's class refuses a value",
-    reasoning="Each class checks the types of its keys when it is made, and its rotary modules compute with what they "
-    "are given: null where a number is needed, a text, a type of layer that there is not. The file cannot be loaded, "
+    reasoning="Each class checks the types of its keys when it is made, and its rotary modules and attention compute "
+    "with what they are given: null where a number is needed, a text, a type of layer that there is not. The file cannot be loaded, "
     "whether the key decides the rotation or not. Classes differ, so what each refuses is measured.",
     formula="a key of a type, or null, that the class of this model_type refused when it was given; a rope_type that "
     "it has not; rope_theta or a number of the scaling that is null; a block that the class does not use and that "
     "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null under "
-    "a scaling that divides nothing for it; heads that do not divide the width; a width that other parts of the model "
-    "do not have; a part that is no object; a scaling without the length before it where the class needs that",
+    "a scaling that divides nothing for it; heads that do not divide the width, or that the heads of keys do not divide; "
+    "a width that other parts of the model do not have; a part that is no object; a scaling without the length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
 _ORIGINAL = "original_max_position_embeddings"
@@ -65,7 +65,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
         found += _find_values(keys, own)
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
-        if own.get("fewer") or own.get("fits"):
+        if own.keys() & {"fewer", "fits", "groups"}:
             found += _find_numbers(keys, known, own)
         if own.get("odd") or own.get("odd_head") or known.divides:
             found += _find_widths(keys, known, own)
@@ -183,13 +183,11 @@ def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
         if key == "rope_theta" and not own.get("beside") and keys.has_any("rope_parameters", "rope_scaling"):
             continue  # of a block's own base this is said there
         value = keys.found[key]
+        is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
+        is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
         if letter in own.get("closed", ""):
             yield key, "is computed by the class and cannot be set"
-        elif letter in own.get(_TYPES.get(type(value), ""), "") and not (
-            key == "layer_types" and isinstance(value, list)
-        ):
-            yield key, _tell(value)
-        elif key == WIDTHS[0] and isinstance(value, int) and value < 0:  # no tensor is of such a size
+        elif is_negative or (letter in own.get(_TYPES.get(type(value), ""), "") and not is_listed):
             yield key, _tell(value)
 
 
@@ -207,7 +205,10 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
 
 
 def _find_numbers(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
-    """Fewer layers than the class has something for, and a width of a head that the width over the heads is not."""
+    """Fewer layers than the class has something for, a head of another width than that over the heads, and groups.
+
+    Each head of keys serves a group of heads where these are a multiple of it.
+    """
     layers, head = keys.found.get("num_hidden_layers"), keys.found.get("head_dim")
     if own.get("fewer") and isinstance(layers, int) and layers < own["layers"]:
         yield "num_hidden_layers", f"is {layers}, below the {own['layers']} of the class, which has keys of each"
@@ -216,6 +217,10 @@ def _find_numbers(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iter
         whole = (width or known.hidden or 0) / (heads or known.heads or 1)
         if head != whole:
             yield "head_dim", f"is {head}, where the width over the heads is {whole:g}"
+    heads, key = keys.find_integer(*HEADS) or known.heads or 0, "num_key_value_heads"
+    groups = keys.found.get(key, own.get("groups"))
+    if own.get("groups") and type(groups) is int and groups > 0 and heads % groups:
+        yield key, f"is {groups}{'' if key in keys else ' by default'}, and {heads} heads are no multiple of it"
 
 
 def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:

@@ -87,7 +87,7 @@ def measure(probe):
         found["odd"] = probe.refuses({"hidden_size": 12 * 33, "num_attention_heads": 12})
     if not probe.refuses({"head_dim": 66}):
         found["odd_head"] = probe.refuses({"head_dim": 65})
-    found |= measure_blocks(probe) | measure_fit(probe)
+    found |= measure_blocks(probe) | measure_fit(probe) | measure_groups(probe)
     blocks = {"own": {}} | {kind: probe.put(probe.make(kind)) for kind in KINDS}
     sound = {kind: block for kind, block in blocks.items() if not probe.refuses(block)}
     refused = [kind for kind, block in sound.items() if probe.refuses(block | {"head_dim": None})]
@@ -108,6 +108,15 @@ def measure_fit(probe):
             for one in few
         )
     return found
+
+
+def measure_groups(probe):
+    """How many heads of keys a class has that refuses a number which does not divide the heads; true: it has none."""
+    heads, key = ask(probe.config, "num_attention_heads"), "num_key_value_heads"
+    if not isinstance(heads, int) or heads < 3 or probe.refuses({key: heads}) or not probe.refuses({key: heads - 1}):
+        return {}
+    own = getattr(probe.cls, key, None)
+    return {"groups": own if isinstance(own, int) else True}
 
 
 def list_types():

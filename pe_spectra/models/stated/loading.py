@@ -21,13 +21,15 @@ VALUE_REFUSED = Kind(
     levels=("error",),
     phrase="the model's class refuses a value",
     reasoning="Each class checks the types of its keys when it is made, and its rotary modules and attention compute "
-    "with what they are given: null where a number is needed, a text, a type of layer that there is not. The file cannot be loaded, "
-    "whether the key decides the rotation or not. Classes differ, so what each refuses is measured.",
+    "with what they are given: null where a number is needed, a text, a type of layer that there is not. The file "
+    "cannot be loaded, whether the key decides the rotation or not. Classes differ, so what each refuses is "
+    "measured.",
     formula="a key of a type, or null, that the class of this model_type refused when it was given; a rope_type that "
     "it has not; rope_theta or a number of the scaling that is null; a block that the class does not use and that "
-    "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null under "
-    "a scaling that divides nothing for it; heads that do not divide the width, or that the heads of keys do not divide; "
-    "a width that other parts of the model do not have; a part that is no object; a scaling without the length before it where the class needs that",
+    "lacks a key of its scaling; layer_types of other names, or not as many as num_hidden_layers; head_dim null "
+    "under a scaling that divides nothing for it; heads that do not divide the width, or that the heads of keys do "
+    "not divide; a width that other parts of the model do not have; a part that is no object; a scaling without the "
+    "length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
 _ORIGINAL = "original_max_position_embeddings"

@@ -26,7 +26,19 @@ from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CALLED, FINDING_LEVELS, FURTHER
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
-_ELSEWHERE = ("path", "format", "length_key", "layers", "findings", "where", "part", "parts", "read_by", "list_ways")
+_ELSEWHERE = (
+    "path",
+    "format",
+    "length_key",
+    "layers",
+    "findings",
+    "where",
+    "part",
+    "parts",
+    "keys",
+    "read_by",
+    "list_ways",
+)
 #: What a dump has besides: the rotation that it is from, and a second cache, which is a layer of its own.
 _NOT_OF_DUMPS = ("rope", "later", *Rotation.quantities())
 #: The part that reads text.

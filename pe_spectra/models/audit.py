@@ -265,7 +265,7 @@ class LayerAudit(Result):
         return choose_block(self.statement)[0]
 
     def count_turns(self, length: int | None) -> F64 | None:
-        """How often each pair turns within `length` positions, shape (D/2,); None where that or a window is not known."""
+        """How often each pair turns within `length` positions, shape (D/2,); None where either is not known."""
         if length is None or (self.statement.doubted or length) < length:
             return None
         return self.frequencies * (self.limit(length) / TURN)

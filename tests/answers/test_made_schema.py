@@ -62,6 +62,7 @@ NEW = {
     "errors",
     *MEASURED_SCHEMES,
     *SIZES,
+    "window_sides",  # of layers that see what comes after a query
     "plan",  # of context with a configuration
     "reader",  # of audit, where one is asked for
     "in_time",  # of spectra and portraits, where the time from one position to the next is known

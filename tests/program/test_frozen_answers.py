@@ -87,6 +87,7 @@ ADDED = {
     "allocated": lambda _: None,  # none of them asks for it
     # none of the models states several; what their classes build of defaults is in tests/models/EXPECTED.json
     "parts": lambda model: [one for one in model["parts"] if one["part"] == "vision_config"],
+    "window_sides": lambda _: None,  # none of them sees what comes after a query; test_layer_types has those that do
     "drift": lambda _: None,  # no line drifts in any of them
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),

@@ -102,31 +102,16 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     >>> find_configuration(Model(read, config, [layer], [], 128, None), layer, choice).where
     'rope_parameters'
     """
-    keys, stack = model.keys or {}, model.reader
+    stack = model.reader
     is_newest = stack.name == "transformers-5"
     old = {one.code for one in audit_configuration(model.configuration).findings if one.level == "error"}
-    generations = list_generations(keys, model.part, newest_first=is_newest) if choice.scaling else ("",)
+    generations = list_generations(model.keys or {}, model.part, newest_first=is_newest) if choice.scaling else ("",)
     nested = (None, _list_beside(model)) if model.near else (None,)
     parts = list(_list_parts(model))
     alike = tuple(one for one, why in parts if not why)
     for others, beside, generation in product((alike, ()) if alike else ((),), nested, generations):
-        written, wheres, blocks, length_keys = dict(keys), list[str](), list[dict[str, Any]](), list[str]()
-        for part in (model.part, *map(_find_path, others)):
-            if generation:
-                written, where, block = write_block(
-                    written,
-                    part,
-                    layer=layer.name,
-                    generation=generation,
-                    scaling=choice.scaling,
-                    base=layer.base or 0.0,
-                    kept=find_known(model.configuration.model).scaling if choice.keeps else None,
-                    beside=beside,
-                )
-                block.pop("attention_factor", None)
-                wheres, blocks = [*wheres, where], [*blocks, block]
-            written, length_key = write_length(written, part, model.target)
-            length_keys.append(length_key)
+        paths = (model.part, *map(_find_path, others))
+        written, where, block, length_key = _write(model, paths, layer, choice, generation, beside)
         try:
             new = read_configuration(written, model.configuration.path)
         except (FileError, InputError):
@@ -138,9 +123,9 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
             return NewConfiguration(
                 keys=MappingProxyType(written),
                 stack=stack.title,
-                where=next(iter(wheres), ""),
-                block=MappingProxyType(next(iter(blocks), {})),
-                length_key=length_keys[0],
+                where=where,
+                block=MappingProxyType(block),
+                length_key=length_key,
                 along=along,
                 alike=tuple(one.where for one in others),
                 left=tuple(f"{one.where}: {why or _UNREAD}" for one, why in parts if one not in others),
@@ -193,6 +178,35 @@ def _read_alike(model: Model, new: Configuration, others: Sequence[Configuration
         if not found or not all(_is_alike(own, dict(_read_layers(model.reader, one, model.target))) for one in found):
             return False
     return True
+
+
+def _write(
+    model: Model,
+    paths: Sequence[tuple[str, ...]],
+    layer: LayerAudit,
+    choice: Attempt,
+    generation: str,
+    beside: Mapping[str, Mapping[str, Any]] | None,
+) -> tuple[dict[str, Any], str, dict[str, Any], str]:
+    """The keys with block and length in every part; of the first the place of its block, this, and the length's key."""
+    written, first = dict(model.keys or {}), None
+    for path in paths:
+        where, block = "", dict[str, Any]()
+        if generation:
+            written, where, block = write_block(
+                written,
+                path,
+                layer=layer.name,
+                generation=generation,
+                scaling=choice.scaling,
+                base=layer.base or 0.0,
+                kept=find_known(model.configuration.model).scaling if choice.keeps else None,
+                beside=beside,
+            )
+            block.pop("attention_factor", None)
+        written, length_key = write_length(written, path, model.target)
+        first = first or (where, block, length_key)
+    return (written, *(first or ("", {}, "")))
 
 
 def _list_beside(model: Model) -> dict[str, dict[str, Any]]:

@@ -123,6 +123,22 @@ class KnownModel(NamedTuple):
         """Whether it reads nothing of rope_parameters that are not nested, nor the name `type` in rope_scaling."""
         return (self.by_type or self.local_base is not None) and not self.takes_flat
 
+    def see(self, size: int, key: str | None, found: Mapping[str, Any]) -> tuple[int, tuple[int, int] | None]:
+        """Return the longest lag + 1 that a query sees of a window, and its two sides where it sees what comes after.
+
+        Parameters
+        ----------
+        size : the window. key : that has it, None for the default of the class. found : the keys of the file.
+
+        >>> find_known("modernbert").see(128, "local_attention", {}), KnownModel().see(128, None, {})
+        ((65, (64, 64)), (128, None))
+        """
+        laws = (one for one in self.sees if key in (None, one["key"]))
+        laws = (one for one in laws if "if" not in one or found.get(one["if"][0]) == one["if"][1])
+        law = next(laws, {"before": (0, 1, -1)})
+        seen = [max(0, (size + a) // d + b) for a, d, b in (law[side] for side in ("before", "after") if side in law)]
+        return max(seen) + 1, (seen[0], seen[1]) if len(seen) > 1 else None
+
 
 def split_names(*lines: str) -> frozenset[str]:
     """Return the names in lines, which blanks keep apart.

@@ -45,9 +45,9 @@ class _LayerType(NamedTuple):
 
     name: str
     window: int | None
+    sides: tuple[int, int] | None
     turns: bool
     places: tuple[int, ...] = ()
-    sides: tuple[int, int] | None = None
 
 
 def asks_rotation(keys: Keys) -> bool:
@@ -151,20 +151,17 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
     """The types of layers that a file states, or that the class of its model has, in order of appearance."""
     if known.compressed_base is not None:
         window = keys.find_integer("sliding_window") or known.window
-        return _LayerType(MAIN, window, turns=True), _LayerType(COMPRESSED, None, turns=True)
+        return _LayerType(MAIN, window, None, turns=True), _LayerType(COMPRESSED, None, None, turns=True)
     names = _name_layers(keys, known)
     still = (*_WITHOUT, *known.unturned)
     found: dict[str, _LayerType] = {}
-    turned = [
-        flag and name not in still for name, flag in zip(names, _list_flags(keys, known, len(names)), strict=True)
-    ]
+    flags = _list_flags(keys, known, len(names))
+    turned = [flag and name not in still for name, flag in zip(names, flags, strict=True)]
     for name, turns in zip(names, turned, strict=True):
         if name not in found:
-            window, sides = _find_window(keys, known, name)
-            found[name] = _LayerType(name, window, turns, sides=sides)
+            found[name] = _LayerType(name, *_find_window(keys, known, name), turns)
         elif found[name].turns != turns:
-            if UNTURNED not in found:
-                found[UNTURNED] = found[name]._replace(name=UNTURNED, turns=False)
+            found.setdefault(UNTURNED, found[name]._replace(name=UNTURNED, turns=False))
             found[name] = found[name]._replace(turns=True)
     places: dict[str, list[int]] = {name: [] for name in found}
     for place, (name, turns) in enumerate(zip(names, turned, strict=True)):
@@ -211,14 +208,8 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> tuple[int | None, 
     sliding = ("sliding_window", "local_attention", "attention_window_size")
     stated = ("attention_chunk_size",) if name == CHUNKED else sliding
     is_stated = any(key in keys.found for key in stated)  # null is "no window"
-    size, key = keys.find_integer(*stated) if is_stated else known.window, keys.find_key(stated)
-    if size is None or not known.sees:
-        return size, None
-    laws = (one for one in known.sees if key in (None, one["key"]))
-    laws = (one for one in laws if "if" not in one or keys.found.get(one["if"][0]) == one["if"][1])
-    law = next(laws, {"before": (0, 1, -1)})
-    seen = [max(0, (size + a) // d + b) for a, d, b in (law[side] for side in ("before", "after") if side in law)]
-    return max(seen) + 1, (seen[0], seen[1]) if len(seen) > 1 else None
+    size = keys.find_integer(*stated) if is_stated else known.window
+    return known.see(size, keys.find_key(stated), keys.found) if size and known.sees else (size, None)
 
 
 def _choose_default(known: KnownModel, name: str) -> float:

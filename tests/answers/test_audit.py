@@ -28,7 +28,16 @@ LAYER = {
         "attention_scaling",
         "layout",
     ),
-    *("original_length", "trained_length", "served_length", "window", "never_turn", "unseen_pairs", "frequencies"),
+    *(
+        "original_length",
+        "trained_length",
+        "served_length",
+        "window",
+        "window_sides",
+        "never_turn",
+        "unseen_pairs",
+        "frequencies",
+    ),
     *("spectrum", "low_bin", "encoding", "spec", "notes"),
 }
 MODEL = {

@@ -6,7 +6,7 @@ Which schemes they have, and which of their numbers differ.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -140,21 +140,14 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     """
     beside = compare_beside(a, b, turned=False)
     names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
-    found = add_windows(found, a, b)
-    more = [*_compare_places(a, b)]
+    more = [*_compare_windows(a, b), *_compare_places(a, b)]
     more += [
         Difference(what=name, a=one.a, b=one.b, effect=one.effect) for name, one in zip(names, beside, strict=True)
     ]
     said = ((letter, why) for letter, one in (("A", a), ("B", b)) for why in list_untold(one))
     unknown = [Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {why}") for letter, why in said]
     unknown += list_unread(a, b)
-    return replace(
-        found,
-        agree=False if more else None if unknown and found.agree else found.agree,
-        differences=(*found.differences, *more),
-        unknown=(*found.unknown, *unknown),
-        remarks=(*found.remarks, *list_alone(a, b)),
-    )
+    return replace(_add(found, more, unknown), remarks=(*found.remarks, *list_alone(a, b)))
 
 
 def add_windows(found: Diff, a: Configuration, b: Configuration) -> Diff:
@@ -166,7 +159,10 @@ def add_windows(found: Diff, a: Configuration, b: Configuration) -> Diff:
     >>> add_windows(found, a, b).unknown[0].why
     'whether A keeps to a window of 4,096 was not measured'
     """
-    more, unknown = [*_compare_windows(a, b)], [*_list_doubted(a, b)]
+    return _add(found, [*_compare_windows(a, b)], [*_list_doubted(a, b)])
+
+
+def _add(found: Diff, more: Sequence[Difference], unknown: Sequence[Unknown]) -> Diff:
     return replace(
         found,
         agree=False if more else None if unknown and found.agree else found.agree,

@@ -28,7 +28,7 @@ def judge_choice(choice: EncodingChoice) -> Verdict:
     >>> steps = np.arange(480.0)
     >>> report = describe_series({"load": np.sin(2 * np.pi * steps / 48)}, steps)
     >>> judge_choice(choose_encoding(report, d=64)).text.partition(";")[0]
-    'Use ladder and periods, for its kernel comes back at 48 steps, that of tape does not'
+    'Use ladder and periods, for its kernel comes back at 48 steps, that of sinusoidal does not'
     """
     first, next_ones, avoided = _list_advised(choice)
     if not first:
@@ -82,7 +82,7 @@ def list_choice_facts(choice: EncodingChoice) -> Iterator[tuple[str, str]]:
     >>> from pe_spectra.series.deciding import rank_candidates
     >>> nothing = rank_candidates([], Demand(window=8, reason="as given", d=4, wanted=()), {})
     >>> list(list_choice_facts(nothing))
-    [('window', '8 samples, as given; width 4')]
+    [('window', '8 samples, as given; width 4'), ('rules', '')]
     """
     demand = choice.demand
     yield "window", f"{demand.window:,} samples, {demand.reason}; width {demand.d:,}"
@@ -97,7 +97,7 @@ def list_choice_facts(choice: EncodingChoice) -> Iterator[tuple[str, str]]:
     for change in choice.changes:
         verb = "would be used" if len(change.names) == 1 else "would tie"
         yield f"without {change.rule}", f"{join(list(change.names))} {verb}"
-    yield "rules", f"{join(list(choice.deciding)) or 'none'} decided"
+    yield "rules", f"{join(list(choice.deciding))} decided" if choice.deciding else ""
 
 
 def _describe(ranked: Ranked) -> Iterator[tuple[str, str]]:

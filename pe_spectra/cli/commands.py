@@ -125,7 +125,7 @@ COMMANDS: Mapping[str, Declaration] = {
         examples=(
             "pe-spectra series readings.csv",
             "pe-spectra series readings.csv --column load --time date --json",
-            "pe-spectra series readings.csv --window 60 --candidates sinusoidal dft periods:steps=7",
+            "pe-spectra series readings.csv --window 60 --candidates sinusoidal dft",
         ),
     ),
     "audit": Declaration(

@@ -85,6 +85,7 @@ READINGS = "\n".join(
     ["date,load"]
     + [f"{np.datetime64('2024-01-01') + day},{load:.4f}" for day, load in enumerate(np.sin(np.arange(90)))]
 ).encode()
+SERIES = {"readings.csv": READINGS}
 TABLES = {
     "table.npy": _GOOD_NPY,
     "half.npy": _npy(_TABLE.astype(">f2")),
@@ -163,7 +164,7 @@ OTHERS = {"folder.npy": None, "loop.npy": "loop.npy", "nowhere.npy": "not-there.
 #: Names of nothing, or of nothing that can be read.
 ABSENT = ("missing.npy", "missing.json", "no/folder.npy", "table.npy/x.npy", "/dev/null", "x" * 300 + ".npy", "./", "~")
 
-FILES = TABLES | MODELS | SETTINGS | PICTURES | DAMAGED
+FILES = TABLES | SERIES | MODELS | SETTINGS | PICTURES | DAMAGED
 
 
 def place_files(folder, argv):

@@ -19,7 +19,7 @@ from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.metrics import METRICS
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
-from tests.program.command_line_files import ABSENT, DAMAGED, MODELS, OTHERS, SETTINGS, TABLES
+from tests.program.command_line_files import ABSENT, DAMAGED, MODELS, OTHERS, SERIES, SETTINGS, TABLES
 
 # ------------------------------------------------------------------------------------------ the program
 
@@ -206,6 +206,7 @@ _KINDS = {
     "METRIC": (tuple(METRICS), ("Separation", "metric")),
     "N|HxW": (("12", "3x3", "4x6"), ("0", "4x", "0x4", "4.5x4", "1x2x3", "9999999999x1")),
     "CONFIG": (tuple(MODELS), _FILES),
+    "file": (tuple(SERIES), _FILES),
     "A B": (tuple(MODELS), _FILES),
     "PATH": (
         ("fig.svg", "fig.png", "fig.pdf", "old.svg", "link.svg", "\u00fc \u4e2d.svg", "nowhere.npy.svg"),

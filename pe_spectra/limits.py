@@ -101,6 +101,8 @@ MAX_LINE_BYTES = 1 << 22
 MAX_SERIES_ROWS, MAX_SERIES_COLUMNS = 1 << 22, 64
 #: Samples of a window that encodings are looked at in: one that is chosen, and one that is given.
 MAX_CHOSEN_WINDOW, MAX_WINDOW = 1 << 10, 1 << 12
+#: Its pairs of samples times the width.
+MAX_WINDOW_WORK = 1 << 35
 #: Folders that are looked into for models.
 MAX_FOLDERS = 1 << 16
 #: Bytes of a model's configuration; how deep it may nest; digits of a number in it.

@@ -40,7 +40,8 @@ def judge_choice(choice: EncodingChoice) -> Verdict:
         parts[0] += " (no rule tells them apart)"
     if next_ones:
         second = next_ones[0].candidate
-        parts[0] += f", for {_explain(first[0].candidate, second)}"
+        reason = _explain(first[0].candidate, second)
+        parts[0] += f", for {reason if len(first) == 1 else reason.replace('its ', 'their ', 1)}"
         parts.append(f"second: {join([one.candidate.name for one in next_ones], _NAMED)}")
     if avoided:
         parts.append(f"avoid {_say_avoided(choice, avoided)}")

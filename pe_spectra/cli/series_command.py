@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
+from pe_spectra.cli.subject import check_work
 from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_WINDOW_WORK
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
@@ -35,6 +37,8 @@ def series(
     from pe_spectra.series.deciding import choose_encoding
     from pe_spectra.series.series_report import describe_series
 
+    if window is not None:
+        check_work("--window and --d", window * window * d, MAX_WINDOW_WORK)
     chosen = read_candidates(candidates or (), d)
     with run.progress("looking for periods"):
         read = read_series(Path(file), columns=column or (), time=time, label="FILE")

@@ -79,6 +79,9 @@ def test_the_window_the_width_and_the_candidates_are_asked_for(here, refuse):
     assert refuse("series load.csv --window 2669") == (
         "--window is longer than the series (2669); 2 to 2668 samples are accepted"
     )
+    assert refuse("series load.csv --window 2048 --d 16384") == (
+        "--window and --d together ask for too much (6.87e+10 numbers); at most 34359738368 is accepted"
+    )
     assert refuse("series load.csv --window 1") == (
         "--window is out of range (1); an integer from 2 to 4096 is accepted"
     )

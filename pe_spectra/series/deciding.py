@@ -38,7 +38,7 @@ class Rule(Result):
 def _read_trained(one: Candidate) -> float:
     """-1, 1 where the study shows an encoding to be better, worse, and never the other; else 0."""
     better, worse = one.trained_better or 0, one.trained_worse or 0
-    return float((worse > 0) - (better > 0)) if not (better and worse) else 0.0
+    return float((worse > 0) - (better > 0))
 
 
 def _explain_distinct(_: Candidate, other: Candidate) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property, partial
 from itertools import chain, repeat
 from operator import itemgetter
@@ -113,6 +113,7 @@ class Answer:
     results : the results whose declared numbers are the rows of tables and CSV.
     constant : columns of these that are left out, where the answer is about one thing and says them once.
     table : the rows by column, where they are not those of `results`; a function where they may not be asked for.
+    beside : a second table below the rows, by column, where an answer is shown as tables.
     total : how many rows there are, where that is known without making them.
     facts : label and text, for a terminal, each a number that carries the answer with its unit; those labelled
         "group: label" are printed together, one without a text is left out.
@@ -137,6 +138,7 @@ class Answer:
     results: Sequence[Result] = ()
     constant: Sequence[str] = ()
     table: Columns | Callable[[], Columns] = field(default_factory=dict)
+    beside: Columns = field(default_factory=dict)
     total: int | None = None
     facts: Sequence[tuple[str, str]] = ()
     details: Sequence[tuple[str, str]] = ()
@@ -172,6 +174,11 @@ class Answer:
     def row_count(self) -> int:
         """How many rows there are."""
         return len(next(iter(self.columns.values()), ())) if self.total is None else self.total
+
+    @cached_property
+    def second(self) -> Answer:
+        """Its second table as an answer, whose rows that is."""
+        return replace(self, table=self.beside, shown=(), total=None, beside={})
 
     @property
     def kind(self) -> str:

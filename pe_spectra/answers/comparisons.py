@@ -17,6 +17,7 @@ from pe_spectra.answers.answer import (
     propose,
     quantity_of_all,
 )
+from pe_spectra.answers.at_periods import define_periods, list_at_periods, note_periods
 from pe_spectra.encodings import Encoding
 from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
@@ -25,7 +26,7 @@ from pe_spectra.records import dataclass
 from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.kernels import describe_average
 from pe_spectra.vocabulary import OUTCOMES
-from pe_spectra.wording import capitalise, count, join, tell_apart, write_time
+from pe_spectra.wording import capitalise, count, join, tell_apart
 
 #: Metrics of the same encoding on two roads differ by rounding: closer than this relative difference is a tie.
 _TIE = 1e-9
@@ -93,11 +94,10 @@ def answer_comparison(
     >>> answer_comparison(compare_encodings([Dft(d=8)], length=8), None).verdict.text
     'No collisions found.'
     """
-    at_periods = _define_periods(compared)
+    at_periods = define_periods(compared)
     lengths, by = ["length"] if any(one.part for one in compared) else [], [sorted_by] if sorted_by else []
     asked = by if sorted_by != DEFAULT_ORDER else []
-    first = [*asked, *at_periods] if at_periods else []  # of many columns those that were asked for are not left out
-    shown = dict.fromkeys(["encoding", *lengths, *first, "injective", *by, *_SHOWN])
+    shown = dict.fromkeys(["encoding", *lengths, *asked, "injective", *by, *_SHOWN])
     notes = [*_gather(compared, lambda one: _list_notes(one, shown.keys())), *_note_norms(compared, sorted_by)]
     remarks = _gather(compared, lambda one: _note_missing(one, shown.keys().isdisjoint))
     among, is_long = [one.encoding for one in compared], len(compared) > _MANY
@@ -110,6 +110,7 @@ def answer_comparison(
         notes=() if is_long else notes,
         remarks=(*notes, *remarks) if is_long else remarks,
         shown=tuple(shown),
+        beside=list_at_periods(compared),
         rows="all",
         spelled={one.label: _shorten(one, among) for one in among} if is_long else {},
         drawing=_draw(compared[0]) if len(compared) <= MOST_DRAWN else None,
@@ -163,7 +164,7 @@ def _list_notes(one: Comparison, shown: Set[str]) -> tuple[str, ...]:
         *_note_rounding(one),
         *_note_undecided(one),
         *_note_missing(one, lambda names: not shown.isdisjoint(names)),
-        *_note_periods(one),
+        *note_periods(one),
     )
 
 
@@ -300,35 +301,6 @@ def _read_fixed(one: Comparison, column: str) -> float | None:
 
 def _tie(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_TIE)
-
-
-def _define_periods(compared: Sequence[Comparison]) -> dict[str, str]:
-    """What each column of the periods that were asked for is; its lag is the same for all encodings."""
-    matches = {match.name: match for one in compared for match in one.periods}
-    return {
-        f"{prefix}_{match.name}": column.text.format(lag=match.lag, time=write_time(match.seconds))
-        for match in matches.values()
-        for prefix, column in OF_PERIOD.items()
-    }
-
-
-def _note_periods(one: Comparison) -> tuple[str, ...]:
-    """Say at which periods nothing can be measured, and why."""
-    if one.asked and not one.periods:
-        why = "no kernel of the lag" if one.encoding.shape is None else "its positions fill a grid, so no lag is a time"
-        return (f"{one.encoding.label}: nothing at --periods: {why}",)
-    notes = []
-    for match in one.periods:
-        if match.ratio is None:
-            rows = one.encoding.rows
-            why = f"the table has {count(rows, 'row')}" if rows and match.lag > rows - 1 else match.note
-            why = why or "k(0) is not positive"
-            notes.append(f"{one.encoding.label}: {match.name}: k(lag {match.lag:g}) not measurable: {why}")
-        elif match.is_local_maximum is None:
-            notes.append(f"{one.encoding.label}: no maximum_{match.name}: the kernel is not known behind that lag")
-        if match.nearest_period is None:
-            notes.append(f"{one.encoding.label}: no nearest_{match.name}: no period of its own is known")
-    return tuple(notes)
 
 
 def _draw(first: Comparison) -> Drawing | None:

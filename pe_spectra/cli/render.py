@@ -97,11 +97,11 @@ def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> Iterator[str]:
 def _write_pipe(answer: Answer) -> Iterator[str]:
     """Plain text: every row and every digit, columns separated by tabs, no width logic."""
     facts = [f"{escape(label)}: {escape(text)}" for label, text in (*answer.facts, *answer.details)]
-    lines = [escape(answer.verdict.text), "", *facts, *([""] if facts else [])]
-    if any(map(len, answer.columns.values())):
-        lines.append("\t".join(map(escape, answer.columns)))
-    yield "\n".join([*lines, ""])
-    yield from _join((map(_write_exactly, values) for values in answer.columns.values()), "\t")
+    yield "\n".join([escape(answer.verdict.text), "", *facts, *([""] if facts else []), ""])
+    for place, columns in enumerate((answer.columns, answer.beside)):
+        if any(map(len, columns.values())):
+            yield "\n" * place + "\t".join(map(escape, columns)) + "\n"
+        yield from _join((map(_write_exactly, values) for values in columns.values()), "\t")
     if answer.last:
         yield f"\n{escape(answer.last)}\n"
 
@@ -153,6 +153,7 @@ def _write_draft(
     lines = write_head(answer, facts[:kept], screen, is_drawn=is_drawn)
     if shown:
         lines += ["", *_write_rows(answer, screen, shown)]
+    lines += ["", *_write_rows(answer.second, screen, answer.second.row_count)] if answer.beside else []
     hidden = answer.row_count - shown
     more = [count(left, "detail")] if left else []
     more += [count(hidden, "more row" if shown else "row")] if hidden else []

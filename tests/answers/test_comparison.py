@@ -406,12 +406,31 @@ def test_files_are_called_by_their_names(cli, sinusoid_files):
 
 
 def test_periods_are_a_table_on_a_terminal(cli, terminal):
-    done = cli("compare calendar:fields=hour+weekday sinusoidal:d=64 --step 1h --periods day --color never")
-    lines = done.out.splitlines()
-    (row,) = [line.split() for line in lines if line.startswith("calendar ")]
-    assert row[1:4] == ["0.811745", "yes", "86400"]  # its label is continued below
-    assert "ratio_day" not in done.out  # it is broken in the heading
-    assert [line for line in lines if "ratio_  maximum_  nearest_" in line]
+    line = "compare calendar:fields=hour+weekday sinusoidal:d=64 --step 1h --periods day,week --sort {} --color never"
+    table = cli(line.format("ratio_day")).out.partition("encoding                      period")[2].splitlines()[1:5]
+    assert [row[30:].split()[:4] for row in table] == [
+        ["day", "24", "0.811745", "yes"],
+        ["day", "24", "0.616348", "no"],
+        ["week", "168", "1", "yes"],
+        ["week", "168", "0.345462", "yes"],
+    ]
+    assert [row.split()[0] for row in table] == ["calendar", "sinusoidal"] * 2
+    other = cli(line.format("relative_separation")).out.partition("encoding                      period")[2]
+    assert [row.split()[0] for row in other.splitlines()[1:5]] == ["sinusoidal", "calendar"] * 2
+
+
+def test_periods_are_a_table_below_the_other_in_a_pipe_and_columns_in_csv(cli):
+    line = "compare calendar:fields=hour+weekday sinusoidal:d=64 --step 1h --periods day"
+    piped = cli(line).out
+    below = piped.partition("\nencoding\tperiod\t")[2].splitlines()
+    assert below[0].split("\t") == ["lag", "ratio", "maximum", "nearest", "nearest_ratio"]
+    (row,) = [one.split("\t") for one in below if one.startswith("calendar")]
+    document = json.loads(cli(f"{line} --json").out)
+    match = next(one for one in document["rows"] if one["encoding"]["name"] == "calendar")["periods"][0]
+    assert row[1:5] == ["day", repr(match["lag"]), repr(match["ratio"]), "yes"]
+    assert (row[5], float(row[6])) == ("1 d", match["nearest_ratio"])
+    assert "\nencoding\tperiod" not in cli(line.partition(" --step")[0]).out
+    assert cli(f"{line} --format csv").out.splitlines()[0].endswith("ratio_day,maximum_day,nearest_day")
 
 
 # ----------------------------------------------------------------------------------- scale

@@ -193,7 +193,7 @@ class Spectrum(Result):
         least=2,
     )
 
-    @derived("The same in cycles per day, where the time of a step is known.", only=_has_step, schema=IN_TIME)
+    @derived("`cycles_per_day`: the same, where the time of a step is known.", only=_has_step, schema=IN_TIME)
     def in_time(self) -> Mapping[str, F64]:
         step = self.encoding.time_step
         return count_in_time(step, self.omega) if step and self.axis is None else {}

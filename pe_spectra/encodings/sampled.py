@@ -191,9 +191,9 @@ def read_table_at(encoding: Encoding, times: F64) -> F64:
     InputError : positions at which it has no vectors.
 
     >>> from pe_spectra import Dft
-    >>> read_table_at(Dft(d=2), np.array([0.0, 3.0])).round(6) + 0.0
-    array([[ 1.,  0.],
-           [-1.,  0.]])
+    >>> read_table_at(Dft(d=2), np.array([0.0, 3.0])).round(3)
+    array([[ 0.707,  0.707],
+           [ 0.707, -0.707]])
     """
     if isinstance(encoding, HasContinuousTable):
         return encoding.table_at(times)

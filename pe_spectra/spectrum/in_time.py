@@ -14,7 +14,13 @@ from pe_spectra.exact import F64
 IN_TIME: Mapping[str, object] = MappingProxyType(
     {
         "type": "object",
-        "properties": {"cycles_per_day": {"type": "array", "items": {"type": "number", "minimum": 0}}},
+        "properties": {
+            "cycles_per_day": {
+                "description": "Frequencies of the bins. [cycles/day]",
+                "type": "array",
+                "items": {"type": "number", "minimum": 0},
+            }
+        },
         "required": ["cycles_per_day"],
         "additionalProperties": False,
     }

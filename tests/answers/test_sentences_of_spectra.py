@@ -11,6 +11,7 @@ from pe_spectra.answers.captions import entitle_spectra, name_spectra
 from pe_spectra.answers.counts import answer_counts
 from pe_spectra.answers.reconstructions import answer_reconstructions
 from pe_spectra.answers.spectra import answer_spectra
+from pe_spectra.domains import read_duration
 from pe_spectra.errors import InputError, UndefinedError
 from tests import naive
 from tests.answers.holding import (
@@ -323,6 +324,17 @@ def say_toeplitz(spectrum, share, what):
     return abs(100 * naive.toeplitz_share(rows / np.abs(rows).max()) - float(share)) <= 0.0501
 
 
+def say_in_time(spectrum, width, unit, step, shortest, longest):
+    """Bins in cycles of a unit, and the periods of the last and of the first."""
+    seconds = float(read_duration(step))
+    turns = {"cycles/day": 86400, "Hz": 1, "kHz": 1e-3}[unit] / seconds
+    periods = [2 * math.pi * seconds / float(spectrum.omega[place]) for place in (-1, 1)]
+    return is_rounded(width, spectrum.omega[1] / (2 * math.pi) * turns, 4) and all(
+        is_rounded(text.split()[0], period / float(read_duration("1" + text.split()[1])), 4)
+        for text, period in zip((shortest, longest), periods, strict=True)
+    )
+
+
 ABOVE = r"(?:; no frequency lies above (\S+) rad \((\S+) % of the axis\))?"
 SPECTRUM_LAWS = {
     r"Blurred flat: .*; one position has no lag, which could tell more\.": lambda spectrum: spectrum.length == 1,
@@ -351,6 +363,7 @@ SPECTRUM_LAWS = {
     r"frequencies: (\d+) of (\d+) (below|between 0 and) (?:the first DFT frequency )2 pi/(\d+)"
     r"(?: \((\d+) others? (?:is|are) 0, constant over positions\))?(?: \(Eq\. 16: .*\))?": say_inside,
     r"(at pi|at the last bin): (below )?(\S+)": say_last,
+    r"in time: a bin is (\S+) (\S+) at a step of (\S+); periods from (\S+ \S+) to (\S+ \S+)": say_in_time,
     r"kernel: .*|averaged over: .*": lambda spectrum: spectrum.estimator == "lag-window",
     r"Toeplitz share: (\S+) % is a function of the (lag|offset) alone": say_toeplitz,
     r"negative mass: (\S+): more than the estimate can tell": lambda spectrum, mass: is_rounded(

@@ -60,6 +60,7 @@ def test_a_table_has_the_column_only_where_a_step_is_known(cli):
     assert "cycles_per_day" not in cli("spectrum --no-figure --format csv").out
 
 
+@pytest.mark.slow
 def test_the_periods_of_a_table_are_in_seconds(cli, table):
     document = read_json(cli("inspect table.npy --step 30m --json"))
     steps = [one["period"] for one in document["dominant_periods"]]

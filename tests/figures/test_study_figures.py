@@ -44,6 +44,7 @@ def test_both_have_their_files(made):
         assert files[f"{name}.pdf"].startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_every_network_is_a_row_of_figure_9(made):
     results, _, files = made
     rows = read(files, "fig9_learning")

@@ -175,9 +175,13 @@ def test_real_positions():
     found = export_encoding(encoding, positions=times)
     assert_array_equal(found.index, times)
     assert_allclose(found.values[:, 0], np.sin(times), rtol=1e-15)
-    for spec, what in (("one-hot:d=4", "table"), ("sinusoidal", "kernel"), ("alibi", None)):
+    for spec, what, reason in (
+        ("one-hot:d=4", "table", "takes no real positions"),
+        ("sinusoidal", "kernel", "at real positions"),
+        ("alibi", None, "at real positions"),
+    ):
         (other,) = build_encodings([spec], {})
-        with pytest.raises(InputError, match="at real positions"):
+        with pytest.raises(InputError, match=reason):
             export_encoding(other, what, positions=times)
 
 

@@ -414,6 +414,7 @@ def check_variable(plain, command, option, variable):
     return ("nonsense!: " if option == "--settings" else variable) in outcome.stderr.decode()
 
 
+@pytest.mark.slow
 def test_some_variables_set_to_nonsense(plain):
     chosen = [one for one in list_variables() if one[:2] not in TAKE_ANY_TEXT]
     for one in random.Random(2).sample(chosen, 5):

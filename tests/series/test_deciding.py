@@ -43,6 +43,7 @@ def is_before(one, other):
     return None
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_choice_is_the_one_of_the_written_rules(kind):
     choice = choose_encoding(describe(kind), d=64)
@@ -62,6 +63,7 @@ def test_the_choice_is_the_one_of_the_written_rules(kind):
     assert set(choice.deciding) == {one.rule for one in choice.ranked} - {None}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["30 min", "1 min, two", "uneven, three", "gap, two", "trend", "none", "red noise"])
 def test_the_choice_stays_under_noise_units_and_origin(kind):
     def name(choice):

@@ -1,6 +1,7 @@
 """What the rules rest on is what the study shows: each source holds, and nothing in the study contradicts a rule."""
 
 import numpy as np
+import pytest
 
 from pe_spectra.experiment.committed import report_study
 from pe_spectra.study.lines import Group, list_accuracies
@@ -21,6 +22,7 @@ def test_without_positions_half_of_the_windows_are_judged_rightly_where_order_ma
         assert abs(average(task, 32, "none") - 0.5) < 0.01
 
 
+@pytest.mark.slow
 def test_separation_goes_with_telling_distances_apart_and_against_weak_tokens():
     for number in ("relative_separation", "min_separation"):
         assert list_told(number, "lag")[0]
@@ -30,6 +32,7 @@ def test_separation_goes_with_telling_distances_apart_and_against_weak_tokens():
     assert average("order", 32, "dft", "matched") < average("order", 32, "sinusoidal") - 0.2
 
 
+@pytest.mark.slow
 def test_norms_go_with_accuracy_where_positions_matter_and_against_weak_tokens():
     for task in ("lag", "anomaly"):
         told, cases = list_told("norm_rms", task)
@@ -38,6 +41,7 @@ def test_norms_go_with_accuracy_where_positions_matter_and_against_weak_tokens()
     assert max(list_told("norm_rms", "faint")[0]) < 0
 
 
+@pytest.mark.slow
 def test_of_periods_the_study_says_little():
     arms = {group.arm for group in list_accuracies()}
     solved = [arm for arm in arms if average("period", 32, arm) > 0.99]

@@ -6,6 +6,7 @@ from pe_spectra.experiment.committed import report_study
 from pe_spectra.study.shown import LEVEL, NEEDING, REFERENCE, find_shown
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arm", "norm"),
     [("dft", "matched"), ("tape", "own"), ("rope", "own"), ("alibi", "own"), ("shaw", "own"), ("one-hot", "matched")],

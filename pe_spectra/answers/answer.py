@@ -159,7 +159,8 @@ class Answer:
         details = chain(self.details, zip(repeat("note"), self.remarks, strict=False))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
         for name, given in (("facts", self.facts), ("details", details)):
-            kept = partial(filter, _TEXT, given)
+            # once each: a copy of an answer has its remarks among the details already
+            kept = partial(dict.fromkeys, filter(_TEXT, given))
             is_late = isinstance(getattr(self, name), Later)
             object.__setattr__(self, name, Later(kept) if is_late else tuple(kept()))
 

@@ -27,6 +27,7 @@ class Content(NamedTuple):
     verdict: str
     facts: list[tuple[str, str]]
     columns: Columns
+    beside: Columns
     last: str
     digits: int
 
@@ -46,25 +47,32 @@ def write_document(answer: Answer, form: str, *, full: bool) -> str:
 def describe(answer: Answer, *, full: bool) -> Content:
     """Return what a document says of an answer, without control characters; where `full`, all columns and details."""
     names = answer.columns if full or not answer.shown else answer.shown
-    columns = {
-        escape(name): [escape(cell) if isinstance(cell, str) else cell for cell in answer.columns[name]]
-        for name in names
-    }
     facts = [*answer.facts, *(answer.details if full else ())]
     return Content(
         verdict=escape(answer.verdict.text),
         facts=[(escape(label), escape(text)) for label, text in facts],
-        columns=columns if any(map(len, columns.values())) else {},
+        columns=_escape_columns({name: answer.columns[name] for name in names}),
+        beside=_escape_columns(answer.beside),
         last=escape(answer.last),
         digits=answer.digits,
     )
 
 
+def _escape_columns(columns: Columns) -> Columns:
+    """The columns without control characters; none where they have no rows."""
+    if not any(map(len, columns.values())):
+        return {}
+    return {
+        escape(name): [escape(cell) if isinstance(cell, str) else cell for cell in cells]
+        for name, cells in columns.items()
+    }
+
+
 def _write_markdown(content: Content) -> str:
     facts = [f"- {escape_markdown(label, starts=True)}: {escape_markdown(text)}" for label, text in content.facts]
-    table = write_markdown(content.columns, content.digits) if content.columns else ""
+    tables = [write_markdown(one, content.digits) for one in (content.columns, content.beside) if one]
     first, last = (escape_markdown(text, starts=True) for text in (content.verdict, content.last))
-    return "\n\n".join(filter(None, (first, "\n".join(facts), table, last)))
+    return "\n\n".join(filter(None, (first, "\n".join(facts), *tables, last)))
 
 
 def _write_latex(content: Content) -> str:
@@ -77,7 +85,8 @@ def _write_latex(content: Content) -> str:
         )
     facts = [rf"\item[{{{escape_latex(label)}}}] {escape_latex(text)}" for label, text in content.facts]
     described = "\n".join([r"\begin{description}", *facts, r"\end{description}"]) if facts else ""
-    return "\n\n".join(filter(None, (verdict, described, *others)))
+    beside = write_latex(content.beside, content.digits) if content.beside else ""
+    return "\n\n".join(filter(None, (verdict, described, beside, *others)))
 
 
 def _write_html(content: Content) -> str:
@@ -86,7 +95,7 @@ def _write_html(content: Content) -> str:
     facts = "\n".join(f"<dt>{escape_html(label)}</dt><dd>{escape_html(text)}</dd>" for label, text in content.facts)
     body = [f"<p>{title}</p>"]
     body += [f"<dl>\n{facts}\n</dl>"] if facts else []
-    body += [write_html(content.columns, content.digits)] if content.columns else []
+    body += [write_html(one, content.digits) for one in (content.columns, content.beside) if one]
     body += [f"<p>{escape_html(content.last)}</p>"] if content.last else []
     head = f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title></head>\n<body>\n'
     return head + "\n".join(body) + "\n</body>\n</html>"

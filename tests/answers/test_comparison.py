@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -539,3 +540,11 @@ def test_the_whole_catalogue_is_a_line_for_each_and_the_verdict(cli, monkeypatch
     assert "note: " not in ran.err
     full = " ".join(cli("compare --all --length 16 --full", COLUMNS="80").out.split())
     assert "drawn at random, as before training" in full
+
+
+def test_a_copy_of_an_answer_has_its_notes_once():
+    answer = answer_comparison(compare_encodings([read_encoding("dft:d=4"), read_encoding("calendar")], length=8), None)
+    again = replace(replace(answer))
+    assert answer.remarks
+    assert again.details == answer.details
+    assert len({*again.details}) == len(again.details)

@@ -204,6 +204,18 @@ def test_markdown_shows_any_text_as_it_is(text):
     assert (cells, "".join(beside)) == ([], safe)
 
 
+def test_a_second_table_is_in_every_form(cli):
+    line = "compare sinusoidal:d=8 dft:d=8 --length 12 --step 1h --periods 6h --quiet --format"
+    named = {form: cli(f"{line} {form}").out for form in WRITERS}
+    first, second = named["markdown"].split("| encoding |")[1:]
+    assert "| ratio" not in first
+    assert second.startswith(" period | lag | ratio |")
+    assert read_page(named["html"])[0].count("encoding") == 2
+    assert len(read_page(named["html"])[0]) == len(read_markdown(named["markdown"])[0])
+    assert named["latex"].count(r"\toprule") >= 2
+    assert "encoding & period & lag & ratio" in named["latex"]
+
+
 # ----------------------------------------------------------------------------------- numbers in LaTeX
 
 

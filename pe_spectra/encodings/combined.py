@@ -13,7 +13,7 @@ from pe_spectra.encodings.codes import as_positions, check_held
 from pe_spectra.encodings.learned import Learned, start_generator
 from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Value, format_value, parameter
-from pe_spectra.encodings.protocol import Encoding, HasTable
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
@@ -93,6 +93,9 @@ class Hybrid(Encoding):
             raise InputError("hybrid: encodings of different widths do not add", given, "one width; or mode=concat")
         if self.mode == "mix":
             self._check_layer(sum(widths))
+        if all(isinstance(member, HasContinuousTable) for member in members):
+            # who has it takes real positions, as a hybrid does where all its members do
+            object.__setattr__(self, "table_at", self._read_at)
 
     def _check_layer(self, columns: int) -> None:
         if self.layer is not None:
@@ -203,7 +206,15 @@ class Hybrid(Encoding):
         """
         columns = sum(member.d for member in self.members)
         s = as_positions(positions, max(columns, self.d))
-        parts = [weight * member.table(s) for weight, member in zip(self.weights or (), self.members, strict=True)]
+        return self._join([member.table(s) for member in self.members])
+
+    def _read_at(self, times: F64) -> F64:
+        """Vectors of real positions, shape (S, d), of members that all have them there."""
+        return self._join([one.table_at(times) for one in self._of if isinstance(one, HasContinuousTable)])
+
+    def _join(self, tables: Sequence[F64]) -> F64:
+        """Put the vectors of the members together, shape (S, d)."""
+        parts = [weight * table for weight, table in zip(self.weights or (), tables, strict=True)]
         if self.mode == "sum":
             total: F64 = np.sum(parts, axis=0)
             return total

@@ -27,6 +27,8 @@ from pe_spectra.study.shown import Shown, find_shown
 
 #: A kernel comes back at a period where it is by more than this, of k(0), above what it is half a period away.
 LEAST_RISE = 0.01
+#: Vectors at real positions that are this near, of their norm, differ by rounding.
+_SAME = 1e-9
 #: Parameters that follow the width of a network and its windows: an encoding that differs in these alone is the same.
 _SIZES = ("d", "length", "heads", "head")
 
@@ -65,7 +67,8 @@ class Candidate(Result):
         return self.encoding.write_spec(brief=True)
 
     distinct: bool | None = quantity(
-        "Whether all positions of a window have different vectors (Definition 1); null where it is not decided."
+        "Whether all positions of a window have different vectors (Definition 1); where times are on no lattice, not "
+        "where a period of the series has one vector again. Null where it is not decided."
     )
     repeats: int | None = quantity(
         "Samples of the longest window in which they do; null where they do in this one.", minimum=1
@@ -164,6 +167,9 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
     smallest = separation.smallest if separation is not None else None
     if distinct is None and smallest:
         distinct = True if table.distance_error is None or smallest > table.distance_error else None
+    nearest = 0.0 if distinct is False else smallest
+    returns = _find_return(encoding, inside) if report.sampling.spacing == "uneven" else None
+    distinct = distinct if returns is None else False
     kernel = _find_kernel(encoding, window)
     shown = _find_trained(encoding)
     weights, wanted = weigh_window(kernel), weigh_periods(inside, window)
@@ -171,7 +177,7 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
         name=name,
         encoding=encoding,
         distinct=distinct,
-        repeats=collisions.first[1] if collisions.first is not None else None,
+        repeats=collisions.first[1] if collisions.first is not None else returns,
         trained_better=shown and shown.better,
         trained_worse=shown and shown.worse,
         trained_of=shown and shown.comparisons,
@@ -180,7 +186,7 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
         overlap=None if wanted is None else float(np.sum(np.minimum(weights, wanted))),
         kernel=kernel,
         weights=weights,
-        **_measure_distances(sampled, encoding, 0.0 if distinct is False else smallest, report, demand),
+        **_measure_distances(sampled, encoding, nearest, report, demand),
     )
 
 
@@ -199,6 +205,17 @@ def _sample(encoding: Encoding, report: SeriesReport, window: int) -> Encoding:
     first = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
     places = report.places[first : first + window]
     return Sampled(encoding=encoding, times=GivenArray(places - places[0]))
+
+
+def _find_return(encoding: Encoding, inside: list[SharedPeriod]) -> int | None:
+    """Whole steps in the shortest period after which real positions have their vector again; None where none is."""
+    if not isinstance(encoding, HasContinuousTable):
+        return None
+    for steps in sorted(one.steps for one in inside):
+        begin, end = encoding.table_at(np.array([0.0, steps]))
+        if np.linalg.norm(end - begin) <= _SAME * np.linalg.norm(begin):
+            return max(1, int(steps))
+    return None
 
 
 def _find_kernel(encoding: Encoding, count: int, length: int | None = None) -> F64:

@@ -1,5 +1,7 @@
 """Hybrids: sums, concatenations and mixes of encodings."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +11,7 @@ from pe_spectra.encodings.calendar import Calendar
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.grids import Sincos2d
 from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.protocol import Encoding
+from pe_spectra.encodings.protocol import Encoding, HasContinuousTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
@@ -44,6 +46,24 @@ def test_sum_concatenation_and_mix():
     assert drawn.is_random
     assert Hybrid(**drawn.given) == drawn
     assert Hybrid(**mix.given) == mix
+
+
+@pytest.mark.parametrize("mode", ["sum", "concat", "mix"])
+def test_it_takes_real_positions_where_all_its_members_do(mode):
+    members, times = (Sinusoidal(d=4), Sinusoidal(d=4, rho=7.0)), np.array([0.25, 3.0, -1.5])
+    encoding = Hybrid(of=members, weights=(0.5, 2.0), mode=mode)
+    assert isinstance(encoding, HasContinuousTable)
+    parts = [weight * member.table_at(times) for weight, member in zip((0.5, 2.0), members, strict=True)]
+    beside = np.concatenate(parts, axis=1)
+    expected = {"sum": sum(parts), "concat": beside}
+    if mode in expected:
+        assert_array_equal(encoding.table_at(times), expected[mode])
+    assert_allclose(encoding.table_at(np.arange(5.0)), encoding.table(5), rtol=0, atol=1e-14)
+    copied = pickle.loads(pickle.dumps(encoding))
+    assert copied == encoding
+    assert_array_equal(copied.table_at(times), encoding.table_at(times))
+    for other in (Dft(d=4), Calendar(), Learned(table=np.ones((3, 4)))):
+        assert not isinstance(Hybrid(of=(members[0], other), mode="concat"), HasContinuousTable)
 
 
 def test_hybrids_speak_as_their_members():

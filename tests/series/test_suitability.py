@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.encodings.calendar import Calendar
+from pe_spectra.encodings.combined import Hybrid
+from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.series.proposing import SharedPeriod, find_demand, propose_candidates
 from pe_spectra.series.series_report import describe_series
@@ -198,3 +200,17 @@ def test_calendars_of_a_series_are_looked_at_from_its_first_time():
     one = next(one for one in propose_candidates(report, demand) if one.name == "calendar")
     assert isinstance(one.encoding, Calendar)
     assert measure_candidate("calendar", one.encoding, report, demand).repeats == 336
+
+
+def test_where_times_are_on_no_lattice_a_period_that_comes_back_is_not_distinct():
+    found, report, demand = measure("sinusoidal:d=32", "uneven")
+    steps = [one.steps for one in demand.wanted if one.inside]
+    assert found.distinct is True
+    alone = read_encoding(f"periods:steps={steps[0]!r}")
+    ladder = Hybrid(of=(Sinusoidal(d=30), alone), mode="concat")
+    back = measure_candidate("alone", alone, report, demand)
+    assert (back.distinct, back.repeats) == (False, max(1, int(steps[0])))
+    assert back.relative_separation > 0  # no two of these times are a period apart
+    assert measure_candidate("ladder", ladder, report, demand).distinct is True
+    longer = read_encoding(f"periods:steps={3.7 * max(steps)!r}")
+    assert measure_candidate("longer", longer, report, demand).distinct is True

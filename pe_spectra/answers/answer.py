@@ -158,8 +158,8 @@ class Answer:
     def __post_init__(self) -> None:
         details = chain(self.details, zip(repeat("note"), self.remarks, strict=False))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
-        for name, given in (("facts", self.facts), ("details", details)):
-            # once each: a copy of an answer has its remarks among the details already
+        for name, given in (("facts", chain(self.facts)), ("details", details)):
+            # once each, for a copy has its remarks among the details already; a chain reads nothing before it is read
             kept = partial(dict.fromkeys, filter(_TEXT, given))
             is_late = isinstance(getattr(self, name), Later)
             object.__setattr__(self, name, Later(kept) if is_late else tuple(kept()))

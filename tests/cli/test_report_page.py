@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 import shlex
 import shutil
@@ -282,12 +283,13 @@ def test_a_page_about_many_models_costs_little_beside_their_audit(cli):
         changed = {**LLAMA, "rope_theta": 1000.0 + number, "max_position_embeddings": 2**17}
         (folder / "config.json").write_text(json.dumps(changed), encoding="utf-8")
     _write(cli, "many")
-    spent = []
-    for line in ("audit many --json", f"report many {OUTPUT}"):
+    spent = {"audit many --json": math.inf, f"report many {OUTPUT}": math.inf}
+    for line in 3 * [*spent]:  # other programs only add to a processor time, so the least is nearest
         start = time.process_time()
         assert cli(line).code == 0
-        spent.append(time.process_time() - start)
-    assert spent[1] < 2 * spent[0], spent
+        spent[line] = min(spent[line], time.process_time() - start)
+    audit, page = spent.values()
+    assert page < 2 * audit, spent
     size = Path("page.html").stat().st_size
     assert size < 2_000_000
     assert size / 60 < 2_000

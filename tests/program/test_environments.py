@@ -18,6 +18,7 @@ import pytest
 from pe_spectra.cli.terminal import to_ascii
 from tests.program.environments import (
     LINES,
+    WRITTEN,
     Environment,
     Place,
     Program,
@@ -360,7 +361,11 @@ def drop_drawing(text):
 
 @pytest.mark.parametrize(
     "command",
-    [pytest.param(name, marks=[] if name in ("spectrum", "export") else pytest.mark.slow) for name in LINES],
+    [
+        pytest.param(name, marks=[] if name in ("spectrum", "export") else pytest.mark.slow)
+        for name in LINES
+        if name not in WRITTEN  # a page is for a browser
+    ],
 )
 def test_numbers_are_never_cut_on_a_terminal_of_20_columns(plain, command):
     argv = plain.list_jobs()[f"{command}, table"][0]

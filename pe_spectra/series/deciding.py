@@ -235,8 +235,14 @@ def _read(rule: Rule, one: Candidate) -> float:
 def find_rule(one: Candidate, other: Candidate) -> Rule | None:
     """Return the first rule that tells two candidates apart; None where none does.
 
-    >>> find_rule.__annotations__["return"]
-    'Rule | None'
+    >>> import numpy as np
+    >>> from pe_spectra.encodings import Dft, Sinusoidal
+    >>> from pe_spectra.series.series_report import describe_series
+    >>> steps = np.arange(480.0)
+    >>> report = describe_series({"load": np.sin(2 * np.pi * steps / 48)}, steps)
+    >>> found = choose_encoding(report, d=16, candidates=[Sinusoidal(d=16), Dft(d=16)])
+    >>> find_rule(*(one.candidate for one in found.ranked)).code
+    'distinct'
     """
     return next((rule for rule in RULES if _read(rule, one) != _read(rule, other)), None)
 

@@ -86,7 +86,7 @@ class Candidate(Result):
 
     @derived(
         "Share of the variance of the periods inside the window at whose lags the kernel comes back (`rise` above "
-        "0.01); null without such periods.",
+        f"{LEAST_RISE}); null without such periods.",
         minimum=0,
         maximum=1.000001,
     )

@@ -94,7 +94,10 @@ def test_distances_and_norm_are_those_of_the_vectors(spec):
 
 def test_the_kernel_at_periods_is_that_of_the_encoding():
     found, _, _ = measure("periods:steps=48+336")
-    k = lambda lag: (np.cos(2 * np.pi * lag / 48) + np.cos(2 * np.pi * lag / 336)) / 2  # noqa: E731
+
+    def k(lag):
+        return (np.cos(2 * np.pi * lag / 48) + np.cos(2 * np.pi * lag / 336)) / 2
+
     for at in found.at_each:
         assert at.ratio == pytest.approx(k(at.lag))
         assert at.rise == pytest.approx(k(at.lag) - k(at.lag / 2))

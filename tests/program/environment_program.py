@@ -140,7 +140,7 @@ def _plant_after_verdict(make):
     from pe_spectra.cli import render as room
 
     written = room._write_pipe
-    room._write_pipe = lambda answer: written(answer).replace("\n", f" {make()}\n", 1)
+    room._write_pipe = lambda answer: ["".join(written(answer)).replace("\n", f" {make()}\n", 1)]
 
 
 def _plant_set():

@@ -87,7 +87,7 @@ ADDED = {
     "allocated": lambda _: None,  # none of them asks for it
     # none of the models states several; what their classes build of defaults is in tests/models/EXPECTED.json
     "parts": lambda model: [one for one in model["parts"] if one["part"] == "vision_config"],
-    "window_sides": lambda _: None,  # none of them sees what comes after a query; test_layer_types has those that do
+    "window_sides": lambda _: None,  # but for those in `SEEN`
     "drift": lambda _: None,  # no line drifts in any of them
     # of two tables; tests/models/test_table_diff.py computes them from the rows
     "rms_difference": itemgetter("rms_difference"),
@@ -308,6 +308,7 @@ def sort_rows(answer):
 def change(answer, program):
     """Put what is answered on purpose in place of what was: rows and their order, one length, verdicts."""
     sort_rows(answer)
+    put_windows(answer)
     verdict, _ = JUDGED_ANEW.get(answer["line"], ({}, ""))
     answer["document"] |= {"verdict": answer["document"]["verdict"] | verdict} if verdict else {}
     others, _ = CHANGED.get(answer["line"], ({}, ""))
@@ -400,6 +401,40 @@ def put_readings(frozen, found):
                 now if is_whole and before["scaling"] == now["scaling"] and now["scaling"] in kinds else kinds & {*now}
             )
             before |= {key: now[key] for key in keys}
+
+
+def see_anew(layer, sides):
+    """Put a window that was measured in place of the one that was read, and what follows from it, by its definitions.
+
+    A query sees so many positions on its sides, so the longest lag is the larger side; a pair completes frequency
+    times span over 2 pi periods, and a few of them are 1 to 32.
+    """
+    span = max(sides) + 1
+    values = [pair["frequency"] for pair in layer["frequencies"]]
+    for pair in layer["frequencies"]:
+        pair["turns"] = pair["turns_served"] = turns = pair["frequency"] * span / (2 * math.pi)
+        pair["state"] = "never" if turns < 1 else "few" if turns < 32 else "many"
+    inside = sum(value < 2 * math.pi / span for value in values)
+    low = {"length": span, "bin_edge": 2 * math.pi / span, "inside": inside, "outside": len(values) - inside}
+    layer |= {"window": span, "window_sides": [*sides], "never_turn": inside, "low_bin": layer["low_bin"] | low}
+
+
+#: What 0.1.0 read as a window of 128 before a query: (file, type of layers) -> what it sees on either side, measured.
+SEEN = {("modernbert-base.json", "sliding_attention"): (64, 64)}
+
+
+def put_windows(answer):
+    """Put measured windows into a frozen audit, document and table."""
+    for model in answer["document"].get("models", ()):
+        for layer in model["layer_types"]:
+            if (sides := SEEN.get((model["file"], layer["name"]))) is None:
+                continue
+            see_anew(layer, sides)
+            columns = answer["table"]["columns"]
+            for row in answer["table"]["samples"]:
+                if (row[columns.index("file")], row[columns.index("layer")]) == (model["file"], layer["name"]):
+                    row[columns.index("window")] = str(layer["window"])
+                    row[columns.index("never_turn")] = str(layer["never_turn"])
 
 
 def leave_new(document):

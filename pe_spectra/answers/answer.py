@@ -119,7 +119,7 @@ class Answer:
         "group: label" are printed together, one without a text is left out.
     details : further facts of long answers, as definitions: in a pipe, and on a terminal with --full.
     notes : known problems of the numbers, and why a value is missing.
-    remarks : notes that a terminal has among the details.
+    remarks : notes that a terminal has among the details. noted : whether they are there already, as in a copy.
     shown : the columns that a terminal shows (all of them in a pipe and in CSV); empty for all.
     rows : what a terminal shows unless --full asks for all: all rows, none, or what fits it, at most 12; of these
         the curve and the last facts give way, too.
@@ -144,6 +144,7 @@ class Answer:
     details: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
+    noted: bool = False
     shown: Sequence[str] = ()
     rows: Literal["all", "none", "fitting"] = "fitting"
     digits: int = 6
@@ -156,11 +157,11 @@ class Answer:
     annotations: Annotations = field(default_factory=Annotations)
 
     def __post_init__(self) -> None:
-        details = chain(self.details, zip(repeat("note"), self.remarks, strict=False))
+        new = () if self.noted else zip(repeat("note"), self.remarks, strict=False)
+        object.__setattr__(self, "noted", True)
         object.__setattr__(self, "notes", tuple(dict.fromkeys(self.notes)))
-        for name, given in (("facts", chain(self.facts)), ("details", details)):
-            # once each, for a copy has its remarks among the details already; a chain reads nothing before it is read
-            kept = partial(dict.fromkeys, filter(_TEXT, given))
+        for name, given in (("facts", self.facts), ("details", chain(self.details, new))):
+            kept = partial(filter, _TEXT, given)
             is_late = isinstance(getattr(self, name), Later)
             object.__setattr__(self, name, Later(kept) if is_late else tuple(kept()))
 

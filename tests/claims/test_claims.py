@@ -308,7 +308,7 @@ def test_texts_are_filled_and_sources_are_cited(graded):
         assert "nan" not in claim.computed.split(), claim.id
 
 
-@pytest.mark.few(9, keep=["eq22-end-index"])
+@pytest.mark.few(9, keep=["eq22-end-index", "systematic-improvement"])
 @pytest.mark.parametrize("name", claims.list_claims())
 def test_the_command_of_a_claim_shows_its_number(name, graded, cli):
     """It prints every number that is computed, to its digits; where none does, it shows this claim, and how."""

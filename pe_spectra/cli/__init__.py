@@ -5,12 +5,13 @@ import gc
 import signal
 import sys
 import time
+import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType, TracebackType
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 __all__ = ["main", "run_process"]
 
@@ -115,8 +116,8 @@ class _RepeatedInterrupts:
     """Raises KeyboardInterrupt at Ctrl-C, again and again until it has come through to this context.
 
     One that is raised within a callback of Python's own, as imports have, is only reported, and compiled code may
-    swallow one, or print it and raise an error of its own, as modules that use NumPy do while they are imported. So it
-    is raised again until the program has answered, and printed by nobody else. Where something else than
+    swallow one, or print it, warn of it or raise an error of its own, as modules that use NumPy do while they are
+    imported. So it is raised again until the program has answered, and nobody else says anything. Where something else than
     KeyboardInterrupt answers Ctrl-C, and outside the main thread, nothing changes.
     """
 
@@ -125,6 +126,7 @@ class _RepeatedInterrupts:
     def __enter__(self) -> "_RepeatedInterrupts":
         self._report, sys.unraisablehook = sys.unraisablehook, self._report_others
         self._print, sys.excepthook = sys.excepthook, self._print_others
+        self._warn, warnings.showwarning = warnings.showwarning, self._warn_before
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             try:
                 signal.signal(signal.SIGINT, self._raise)
@@ -136,6 +138,7 @@ class _RepeatedInterrupts:
     def __exit__(self, *_: object) -> None:
         self._is_answered = True
         sys.unraisablehook, sys.excepthook = self._report, self._print
+        warnings.showwarning = self._warn
         if self._is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -163,3 +166,7 @@ class _RepeatedInterrupts:
     def _print_others(self, kind: "type[BaseException]", error: BaseException, trace: "TracebackType | None") -> None:
         if not issubclass(kind, KeyboardInterrupt):
             self._print(kind, error, trace)
+
+    def _warn_before(self, *warning: "Any", **place: "Any") -> None:
+        if not self._has_come:
+            self._warn(*warning, **place)

@@ -349,7 +349,7 @@ def test_an_interrupt_on_the_way_out_is_forgotten(monkeypatch, run_interrupted):
 
 
 LOST = """
-import signal, sys, time, weakref
+import signal, sys, time, warnings, weakref
 from pe_spectra import cli
 from pe_spectra.cli import program
 
@@ -371,6 +371,12 @@ def swallow():
     except BaseException:
         pass
 
+def swallow_and_warn():
+    swallow()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("Cython module failed to patch module with custom type", RuntimeWarning)
+
 def run(*_):
     globals()[sys.argv[1]]()
     end = time.monotonic() + 20
@@ -383,9 +389,9 @@ sys.exit(cli.main())
 """
 
 
-@pytest.mark.parametrize("loses", ["lose_in_callback", "swallow"])
+@pytest.mark.parametrize("loses", ["lose_in_callback", "swallow", "swallow_and_warn"])
 def test_an_interrupt_that_is_lost_is_answered(loses):
-    """As in the callbacks by which imports give their locks back, and in compiled code."""
+    """As in the callbacks by which imports give their locks back, and in compiled code, which may warn of it."""
     done = subprocess.run([sys.executable, "-c", LOST, loses], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
 

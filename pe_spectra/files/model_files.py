@@ -126,6 +126,7 @@ def list_models(text: str) -> list[str]:
     """List the models that a name stands for: itself, or of a folder without a configuration those in it and below.
 
     A folder with a config.json, else a params.json, else .gguf files is a model, and what lies below it belongs to it.
+    Of a folder without these each .json file that has the key model_type is one, as in a collection of configurations.
     Names come in their order; a folder that two links lead to counts once, hidden ones (.git) do not. A folder that
     cannot be listed stands for itself, so that reading it says why.
 
@@ -176,8 +177,18 @@ def _walk(start: Path) -> Iterator[str]:
         if own:
             yield from (os.path.join(below, name) for name in own)
             continue
+        yield from (os.path.join(below, name) for name in names if _is_configuration(folder / name))
         shown = [name for name in names if not name.startswith(".") and (folder / name).is_dir()]
         waiting += [os.path.join(below, name) for name in reversed(shown)]
+
+
+def _is_configuration(path: Path) -> bool:
+    """Whether a .json file of any name has the key of the type of a model, without a look at what else it has."""
+    if path.suffix != ".json" or path.name.startswith(".") or not path.is_file():
+        return False
+    with suppress(FileError), open_regular(path, label="") as file:
+        return b'"model_type"' in file.read_at(0, MAX_CONFIGURATION_BYTES)
+    return True  # reading it says why it cannot be read
 
 
 def read_model_file(found: ModelFile) -> ModelContent:

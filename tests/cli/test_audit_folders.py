@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pe_spectra.errors import FileError
 from pe_spectra.files import model_files
 from pe_spectra.files.model_files import list_models
 from tests.documents import read_json
@@ -61,6 +62,34 @@ def test_a_folder_with_a_configuration_is_one_model(models):
     assert len(list_models(str(models))) == 3
     for text in ("", "-", "org/model", str(models / "a" / "config.json")):
         assert list_models(text) == [text]
+
+
+def test_configurations_of_any_name_are_models_where_there_is_none(models, cli):
+    (models / "z").mkdir()
+    for place, text in {
+        "b/small.json": SMALL,
+        "z/damaged.json": SMALL[:-1],
+        "z/generation_config.json": '{"max_length": 20}',
+        "z/.small.json": SMALL,
+        "a/small.json": SMALL,  # beside a config.json
+    }.items():
+        (models / place).write_text(text)
+    (models / "z" / "folder.json").mkdir()
+    names = ["a/config.json", "b/small.json", "b/good/config.json", "c/config.json", "z/damaged.json"]
+    assert list_models(str(models)) == [os.path.join(models, name) for name in names]
+    done = cli(f"audit {models}")
+    assert done.code == 2
+    assert "5 files: 1 with errors, 1 with warnings, 2 without either, 1 refused" in done.out
+
+
+def test_what_cannot_be_opened_is_named(models, monkeypatch):
+    (models / "z.json").write_text(SMALL)
+
+    def refuse(path, **_):
+        raise FileError(path, "permission denied")
+
+    monkeypatch.setattr(model_files, "open_regular", refuse)  # root may read every file
+    assert list_models(str(models))[0] == str(models / "z.json")
 
 
 def test_loops_of_links_end_and_a_model_counts_once(models):

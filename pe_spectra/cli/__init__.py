@@ -117,8 +117,8 @@ class _RepeatedInterrupts:
 
     One that is raised within a callback of Python's own, as imports have, is only reported, and compiled code may
     swallow one, or print it, warn of it or raise an error of its own, as modules that use NumPy do while they are
-    imported. So it is raised again until the program has answered, and nobody else says anything. Where something else than
-    KeyboardInterrupt answers Ctrl-C, and outside the main thread, nothing changes.
+    imported. So it is raised again until the program has answered, and nobody else says anything. Where something
+    else than KeyboardInterrupt answers Ctrl-C, and outside the main thread, nothing changes.
     """
 
     _has_come = _is_answered = _is_ours = False

@@ -29,6 +29,24 @@ from tests.models.configurations import (
 # ----------------------------------------------------------------------------------- types
 
 
+@pytest.mark.parametrize(
+    ("config", "is_unknown"),
+    [
+        ({"model_type": "no-such-model", "rope_theta": 1e4, "head_dim": 64}, True),
+        ({"model_type": "no-such-model", "alibi": True, "n_head": 8}, True),
+        ({"model_type": "no-such-model", "text_config": {"rope_theta": 1e4, "head_dim": 64}}, True),
+        ({"model_type": "llava", "text_config": {"model_type": "no-such-model", "rope_theta": 1, "head_dim": 8}}, True),
+        ({"rope_theta": 1e4, "head_dim": 64}, False),  # no type is stated
+        ({"model_type": "chatglm", "head_dim": 128}, False),  # read
+        ({"model_type": "lfm2-vl", "text_config": {}}, False),  # of the older release alone
+        *(({"model_type": name}, False) for name in ("llama", "qwen2_vl", "t5", "bloom", "mamba", "informer", "bert")),
+    ],
+)
+def test_a_type_that_is_not_known_is_said(config, is_unknown):
+    found = [one for one in read(config).findings if one.code == "unknown-type"]
+    assert [one.data["model"] for one in found] == ["no-such-model"] * is_unknown
+
+
 @pytest.mark.parametrize("key", ["hidden_size", "num_attention_heads", "max_position_embeddings", "head_dim"])
 @pytest.mark.parametrize("value", [True, "64", 64.5, 0, -1, [64], {"a": 1}, 1 << 50])
 def test_counts_are_integers_from_1(key, value):

@@ -148,6 +148,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/models/test_dual_chunk.py::test_where_distances_differ_within_the_context",
         "tests/models/test_dual_chunk.py::test_reach_and_beginning_are_those_of_the_real_module",
     ),
+    "unknown-type": ("tests/models/test_configuration.py::test_a_type_that_is_not_known_is_said",),
     "unknown-key": ("tests/models/test_findings.py::test_a_key_about_something_else_is_no_misspelling",),
     "key-not-read": ("tests/models/test_findings.py::test_a_key_of_another_class_that_changes_nothing_is_no_warning",),
     "su is the older name of longrope": ("tests/models/test_provoked.py::test_provoked",),

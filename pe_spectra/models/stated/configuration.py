@@ -26,6 +26,7 @@ from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.passed_keys import keep_passed, report_unpassed
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
+    UNKNOWN_TYPE,
     find_schemes,
     is_switched_off,
     read_size,
@@ -208,6 +209,10 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     known = known._replace(**(given if is_whole else own))
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
+        if name and not (known.is_known or tell_how_known(name) or find_table(name)):
+            keys.report(
+                UNKNOWN_TYPE, f"the type {shorten(repr(name))} is not known; it is read as most are", model=name
+            )
         return keys, known, scheme
     part = _find_part(keys, name)
     if part is not None:

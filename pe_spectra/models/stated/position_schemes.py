@@ -37,6 +37,16 @@ NO_SCHEME = Kind(
     f"(transformers {NEWEST})",
     references=(TRANSFORMERS,),
 )
+UNKNOWN_TYPE = Kind(
+    code="unknown-type",
+    levels=("warning",),
+    phrase="the type of the model is not known",
+    reasoning="Code that a checkpoint brings along may read other keys, take other values where a file is silent, and "
+    "pair channels in another way; the file does not say so. Of a type that is not known here all that is taken to be as "
+    "in most classes.",
+    formula=f"model_type is that of no class of transformers {NEWEST}, and of none whose code was read",
+    references=(TRANSFORMERS,),
+)
 #: What the sizes of a kind are called; those that are not here are left out.
 _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

@@ -210,15 +210,13 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
         if name and not (known.is_known or tell_how_known(name) or find_table(name)):
-            keys.report(
-                UNKNOWN_TYPE, f"the type {shorten(repr(name))} is not known; it is read as most are", model=name
-            )
+            message = f"the type {shorten(repr(name))} is not known; its keys are read as most classes read them"
+            keys.report(UNKNOWN_TYPE, message, model=name)
         return keys, known, scheme
     part = _find_part(keys, name)
     if part is not None:
         return _settle(*part)
-    how = tell_how_known(name)
-    if not how:
+    if not (how := tell_how_known(name)):
         is_other = keys.where == whole.where and not keys.has_any(*_OF_MODELS, *WIDTHS, "head_dim")
         raise (NoModelError if is_other else FileError)(keys.path, _explain_nothing(keys))
     where = keys.where.rstrip(".")

@@ -42,8 +42,8 @@ UNKNOWN_TYPE = Kind(
     levels=("warning",),
     phrase="the type of the model is not known",
     reasoning="Code that a checkpoint brings along may read other keys, take other values where a file is silent, and "
-    "pair channels in another way; the file does not say so. Of a type that is not known here all that is taken to be as "
-    "in most classes.",
+    "pair channels in another way; the file does not say so. Of a type that is not known here all that is taken to be "
+    "as in most classes.",
     formula=f"model_type is that of no class of transformers {NEWEST}, and of none whose code was read",
     references=(TRANSFORMERS,),
 )

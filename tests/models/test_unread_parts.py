@@ -18,6 +18,11 @@ def make(name, **keys):
     return {"vision_config": {"model_type": name, **keys}}
 
 
+#: Files of two types that are not known and one that is, alike but for it.
+TYPED = {name: read_configuration({**TEXT, "model_type": name}, "config.json") for name in ("x", "y", "llama")}
+GUESS = "the type '{}' is not known; its keys are read as most classes read them"
+
+
 @pytest.mark.parametrize(
     ("a", "b", "whys"),
     [
@@ -38,6 +43,9 @@ def make(name, **keys):
             ["A: vision_config: what own makes of its siglip_vision_model is not known here"],
         ),
         (read("own", **make("resnet")), read("llava"), []),  # has no positions
+        (TYPED["x"], TYPED["y"], [f"{letter}: {GUESS.format(name)}" for letter, name in zip("AB", "xy", strict=True)]),
+        (TYPED["x"], TYPED["llama"], ["A: " + GUESS.format("x")]),
+        (TYPED["x"], TYPED["x"], []),  # alike, whatever it is
         (read("llava", audio_config={"model_type": "whisper"}), read("llava"), []),  # no part of its class
         (read("llava", vision_config={"hidden_size": 8}), read("llava"), []),
     ],
@@ -56,3 +64,12 @@ def test_a_part_that_is_stated_is_not_told_as_stated_by_the_other_alone():
     assert list_alone(read_configuration(TEXT, "config.json"), known) == (
         "B alone states vision_config, which is not compared",
     )
+
+
+def test_a_part_of_an_unknown_model_that_is_not_read_is_named():
+    found = read("own", **make("siglip_vision_model"), sound_config={"model_type": "whisper"}, quantization={"bits": 4})
+    (message,) = (one.message for one in found.findings if one.code == "nested-config")
+    assert message.endswith(
+        "; not read, for what the model makes of it is not known here: vision_config and sound_config"
+    )
+    assert not any("not read" in one.message for one in read("own").findings)

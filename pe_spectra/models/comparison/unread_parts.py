@@ -1,4 +1,4 @@
-"""Parts that a file states and whose positions are not known here: what a comparison of two files cannot say."""
+"""What a file states and is not known here, parts of a model or its type: what a comparison of two cannot say."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.models.comparison.divergence import Unknown
+from pe_spectra.models.stated.architectures import UNKNOWN_ARCHITECTURE
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import find_composite
+from pe_spectra.models.stated.position_schemes import UNKNOWN_TYPE
 from pe_spectra.models.stated.statement import Configuration
+
+#: Findings of a model whose channels are paired as in most: two of one type are alike in that, whatever it does.
+_GUESSED = (UNKNOWN_TYPE.code, UNKNOWN_ARCHITECTURE.code)
 
 
 def list_unread(a: Configuration, b: Configuration) -> Iterator[Unknown]:
-    """Give each part that one of two files states, and the other not alike, of which no positions are known here.
+    """Give what one of two files states, and the other not alike, and is not known here: its type, and its parts.
 
     >>> text = {"model_type": "llama", "head_dim": 64}
     >>> files = ({"model_type": "llava", "text_config": text, "vision_config": {"model_type": name}} for name in "xy")
@@ -21,6 +26,8 @@ def list_unread(a: Configuration, b: Configuration) -> Iterator[Unknown]:
     ['A: vision_config: no positions of x are known here', 'B: vision_config: no positions of y are known here']
     """
     for letter, one, other in (("A", a, b), ("B", b, a)):
+        guesses = [found.message for found in one.findings if found.code in _GUESSED and one.model != other.model]
+        yield from (Unknown(what="layout", a=None, b=None, why=f"{letter}: {why}") for why in guesses)
         for name, why in _find_unread(one):
             if other.keys.get(name) != one.keys[name]:
                 yield Unknown(what="other_schemes", a=None, b=None, why=f"{letter}: {name}: {why}")

@@ -63,7 +63,7 @@ BETA_FAST = {"grok": 8.0}
 
 #: The tensor of a learned table.
 POSITIONS = "position_embd.weight"
-_UNKNOWN_ARCHITECTURE = Kind(
+UNKNOWN_ARCHITECTURE = Kind(
     code="unknown-architecture",
     levels=("warning",),
     phrase="the architecture is not known",
@@ -143,5 +143,5 @@ def choose_scheme(name: str, keys: Keys, shapes: Mapping[str, tuple[int, ...]]) 
         shown = shorten(repr(name))
         raise FileError(keys.path, f"general.architecture is not known here ({shown}), and no key speaks of rotation")
     message = f"architecture {shorten(name)} is not known here: that its pairs are channels (i, i + D/2) is a guess"
-    keys.report(_UNKNOWN_ARCHITECTURE, message, name=name)
+    keys.report(UNKNOWN_ARCHITECTURE, message, name=name)
     return "rotary"

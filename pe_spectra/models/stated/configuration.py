@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.errors import FileError, NoModelError, shorten
-from pe_spectra.findings import Kind
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
@@ -23,7 +22,7 @@ from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
 from pe_spectra.models.stated.loading import report_shared
 from pe_spectra.models.stated.needs import NOT_BUILT
-from pe_spectra.models.stated.passed_keys import keep_passed, report_unpassed
+from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, report_unpassed
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     UNKNOWN_TYPE,
@@ -42,7 +41,7 @@ from pe_spectra.models.stated.position_tables import (
 )
 from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Configuration, LayerStatement, SchemeName
+from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
 from pe_spectra.wording import join
 
 #: Where models of several parts keep the part that reads text, outermost first.
@@ -52,16 +51,6 @@ _WRITING = ("decoder", "text", "vlm", "language")
 #: Models of several parts are parts of others, though not often.
 _DEEPEST = 4
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_PART_DEFAULTED = Kind(
-    code="part-defaulted",
-    levels=("note",),
-    phrase="a part is not in the file",
-    reasoning="The file leaves out a part of its model, for instance what sees images. The class builds that part all "
-    "the same, of its defaults, and so it is audited and compared.",
-    formula="the key of the part is not set; each class of several parts was asked without each of them, and none is "
-    "made without the part",
-    references=(TRANSFORMERS,),
-)
 #: Keys that a rotary or other encoding has of its own.
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Keys that name a model, in files of transformers, timm and diffusers.
@@ -177,7 +166,7 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
             continue
         if one.scheme != "none" and not isinstance(whole.found.get(where.rpartition(".")[2]), Mapping):
             message = f"the file says nothing of {where}, which the class of {model} builds by its defaults"
-            keys.report(_PART_DEFAULTED, message, model=model, part=where)
+            keys.report(PART_DEFAULTED, message, model=model, part=where)
         inner, others = _read_others(keys, kind, one)
         found += [replace(one, part=one.where, findings=tuple(keys.findings))] if one.scheme != "none" else []
         found, unread = found + inner, unread + others
@@ -265,11 +254,20 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
     if found.where != whole.where:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
-        whole.report(NESTED_CONFIG, message, part=where)
+        others = [] if known.parts else _list_unread(whole, where)
+        more = f"; not read, for what the model makes of it is not known here: {join(others)}" if others else ""
+        whole.report(NESTED_CONFIG, f"{message}{more}", part=where)
         if known.unnamed_refused and not stated:
             message = f"{where} has no model_type, so the class of {known.model} in {whole.reader} refuses the file"
             whole.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
     return found, given
+
+
+def _list_unread(whole: Keys, where: str) -> list[str]:
+    """The objects of a file that name a model and do not lead to the part that is read."""
+    objects = ((key, one) for key, one in whole.found.items() if isinstance(one, Mapping))
+    named = [key for key, one in objects if isinstance(one.get("model_type"), str)]
+    return [key for key in named if key not in where.split(".")]
 
 
 def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:

@@ -11,12 +11,24 @@ from dataclasses import replace
 from typing import Any
 
 from pe_spectra.errors import FileError
+from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, UNKNOWN_KEY, Keys
 from pe_spectra.models.stated.known_models import KnownModel, choose_table, find_composite, load_table
 from pe_spectra.models.stated.loading import VALUE_REFUSED
-from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Configuration, LayerStatement
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import join
+
+PART_DEFAULTED = Kind(
+    code="part-defaulted",
+    levels=("note",),
+    phrase="a part is not in the file",
+    reasoning="The file leaves out a part of its model, for instance what sees images. The class builds that part all "
+    "the same, of its defaults, and so it is audited and compared.",
+    formula="the key of the part is not set; each class of several parts was asked without each of them, and none is "
+    "made without the part",
+    references=(TRANSFORMERS,),
+)
 
 
 def keep_passed(keys: Keys, model: str) -> Keys:

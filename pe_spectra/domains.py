@@ -1,7 +1,8 @@
 """What positions are in time: moments, durations, and how a position is written as a date.
 
 Position s is the moment start + s step of the proleptic Gregorian calendar, without time zones and
-leap seconds, from year 1 to year 9999; the start is a whole second, a step may be less than one.
+leap seconds, from year 1 to year 9999; the start is a whole microsecond, a step may be less than one. A step of months
+is one of the calendar: from a day of one month to the same day of another, or to its last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pe_spectra.limits import MAX_LIST
 from pe_spectra.numbers import Accepts, quote
 from pe_spectra.records import dataclass
 
-_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}))?)?")
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}(?:\.[0-9]{1,6}0*+)?))?)?")
 _DURATION = re.compile(r"(?=\.?[0-9])0*([0-9]{0,40}(?:\.[0-9]{1,40})?)([a-zµμ]+)")
 #: Units of durations, largest first, each with its seconds and the spellings that are read.
 _UNITS = (
@@ -33,10 +34,14 @@ _UNITS = (
     ("us", Fraction(1, 10**6), ("us", "µs", "μs", "microsecond", "microseconds")),
     ("ns", Fraction(1, 10**9), ("ns", "nanosecond", "nanoseconds")),
 )
+#: Units of the calendar, which are not all of one length, in months; only whole numbers of months are read.
+_MONTHS = {"month": 1, "months": 1, "year": 12, "years": 12}
 #: From so many cycles a day on they are counted in a second, from so many of these on in thousands.
 _MANY_CYCLES = 20_000
 #: Shortest duration; longest one: from the first second of year 1 to the last of year 9999.
 _MIN_SECONDS, _MAX_SECONDS = Fraction(1, 10**9), 315_537_897_599
+#: Months from year 0 to the last one of year 9999.
+_LAST_MONTH = 12 * 9999 + 11
 #: Most digits behind the point of a duration, in seconds: steps of 48 kHz in ns with ten digits.
 _DIGITS = 18
 #: Seconds of the named periods; month and year are means of the Gregorian calendar (146,097 days in 400 years).
@@ -77,18 +82,23 @@ class Moment(Accepts[str]):
 
 @dataclass(frozen=True, kw_only=True)
 class Duration(Accepts[str]):
-    """The kind of a duration: a decimal number of a unit from ns to weeks, kept as normalised text.
+    """The kind of a duration: a decimal number of a unit from ns to weeks, or months; kept as normalised text.
 
-    >>> Duration().parse("60min", "--step"), Duration().parse("0.2ms", "--step"), Duration().parse("1.5h", "--step")
-    ('1h', '200us', '90min')
+    >>> Duration().parse("60min", "--step"), Duration().parse("0.2ms", "--step"), Duration().parse("12months", "--step")
+    ('1h', '200us', '1year')
     """
 
     @property
     def accepted(self) -> str:
-        return "a number of ns, us, ms, s, min, h, d or week from 1ns to 9998 years is accepted, as 5min or 0.2ms"
+        return (
+            "a number of ns, us, ms, s, min, h, d or week, or a whole number of months, from 1ns to 9998 years is "
+            "accepted, as 5min, 0.2ms or 1month"
+        )
 
     def parse(self, text: str, name: str) -> str:
         seconds = read_duration(text, name)
+        if months := read_months(text):
+            return f"{months // 12}year" if months % 12 == 0 else f"{months}month"
         whole = next((unit for unit in _UNITS if seconds % unit[1] == 0 and unit[1] >= 1), None)
         unit, size, _ = whole or next(unit for unit in _UNITS if unit[1] <= min(seconds, Fraction(1)))
         return f"{_write_decimal(seconds / size)}{unit}"
@@ -111,8 +121,21 @@ def _write_decimal(number: Fraction) -> str:
     return f"{sign}{text[:-digits]}.{text[-digits:]}" if digits else f"{sign}{text}"
 
 
+def read_months(text: str) -> int:
+    """Return how many months of the calendar a duration is; 0 where it is of one length.
+
+    >>> read_months("3month"), read_months("1year"), read_months("4week")
+    (3, 12, 0)
+    """
+    found = _DURATION.fullmatch(text)
+    months = Fraction(f"0{found.group(1)}") * _MONTHS.get(found.group(2), 0) if found else Fraction(0)
+    return int(months) if months.denominator == 1 else 0
+
+
 def read_duration(text: str, name: str = "duration") -> Fraction:
     """Turn the text of a duration into seconds, exactly; `name` is the option or key that a message names.
+
+    Of months these are the mean of the Gregorian calendar.
 
     Raises
     ------
@@ -121,11 +144,13 @@ def read_duration(text: str, name: str = "duration") -> Fraction:
     >>> read_duration("5min") == 300, read_duration("33.3us")
     (True, Fraction(333, 10000000))
     """
-    found = _DURATION.fullmatch(text)
+    found, months = _DURATION.fullmatch(text), read_months(text)
     size = next((unit[1] for unit in _UNITS if found and found.group(2) in unit[2]), None)
+    if months:
+        size = Fraction(PERIODS["month"])
     if found is None or size is None:
         raise InputError(f"{name} is no duration", quote(text), Duration().accepted)
-    seconds = Fraction(f"0{found.group(1)}") * size
+    seconds = (months or Fraction(f"0{found.group(1)}")) * size
     if not _MIN_SECONDS <= seconds <= _MAX_SECONDS:
         raise InputError(f"{name} is out of range", text, Duration().accepted)
     if (seconds * 10**_DIGITS).denominator > 1:
@@ -163,26 +188,53 @@ def compute_moments(start: str, step: str, positions: NDArray[np.int64]) -> NDAr
 
     >>> compute_moments("2016-07-01", "1h", np.array([0, 25])).astype(str).tolist()
     ['2016-07-01T00:00:00', '2016-07-02T01:00:00']
+    >>> compute_moments("2016-01-31", "1month", np.array([1, 2])).astype("datetime64[D]").astype(str).tolist()
+    ['2016-02-29', '2016-03-31']
     """
-    begin, seconds = datetime.fromisoformat(Moment().parse(start, "start")), read_duration(step)
-    last = math.ceil(((datetime.max - begin) // timedelta(seconds=1) + 1) / seconds) - 1
+    begin, seconds, months = _read_start(start), read_duration(step), read_months(step)
+    if months:
+        last = (_LAST_MONTH - _number_month(begin)) // months
+    else:
+        last = math.ceil(Fraction((datetime.max - begin) // timedelta(microseconds=1) + 1, 10**6) / seconds) - 1
     if positions.size and int(positions.max()) > last:
         raise InputError(
             "a position is beyond year 9999", f"{int(positions.max())} steps of {step} from {start}", f"0 to {last}"
         )
+    if months:
+        dates = [_add_months(begin, s * months).replace(microsecond=0) for s in positions.tolist()]
+        return np.array(dates, dtype="datetime64[s]")
     whole, part = seconds.numerator, seconds.denominator
     if part == 1:
         passed = positions * whole
     else:  # products that may be beyond 64 bits
-        passed = np.array([s * whole // part for s in positions.tolist()], dtype=np.int64)
-    moments: NDArray[np.datetime64] = np.datetime64(begin, "s") + passed.astype("timedelta64[s]")
+        each, first, size = whole * 10**6, begin.microsecond * part, part * 10**6
+        passed = np.array([(s * each + first) // size for s in positions.tolist()], dtype=np.int64)
+    moments: NDArray[np.datetime64] = np.datetime64(begin.replace(microsecond=0), "s") + passed.astype("timedelta64[s]")
     return moments
+
+
+def _read_start(start: str) -> datetime:
+    return datetime.fromisoformat(Moment().parse(start, "start"))
+
+
+def _number_month(moment: datetime) -> int:
+    return 12 * moment.year + moment.month - 1
+
+
+def _add_months(begin: datetime, months: int) -> datetime:
+    """The same day and time of another month, or its last day where it has no such day."""
+    number = _number_month(begin) + months
+    if not 12 <= number <= _LAST_MONTH:
+        raise OverflowError
+    first = begin.replace(year=number // 12, month=number % 12 + 1, day=1)
+    days = (first + timedelta(days=31)).replace(day=1) - first if number < _LAST_MONTH else timedelta(days=31)
+    return first + (min(days, timedelta(days=begin.day)) - timedelta(days=1))
 
 
 def describe_moment(start: str, step: str, s: float) -> str:
     """Write the moment of a position with its weekday; seconds, and parts of one, where there are any.
 
-    That of a position that is not whole, which float64 rounds, is right to a microsecond.
+    That of a position that is not whole, which float64 rounds, is right to a microsecond; of months it is of mean ones.
 
     Raises
     ------
@@ -191,12 +243,15 @@ def describe_moment(start: str, step: str, s: float) -> str:
     >>> describe_moment("2016-07-01T00:00", "1h", 73), describe_moment("2016-07-01T00:00", "0.2ms", 3)
     ('Mon 2016-07-04 01:00', 'Fri 2016-07-01 00:00:00.0006')
     """
-    seconds = Fraction(s) * read_duration(step)
+    begin, seconds = _read_start(start), Fraction(s) * read_duration(step)
     if s != int(s):
         seconds = Fraction(round(seconds * 10**6), 10**6)
-    begin, whole = datetime.fromisoformat(Moment().parse(start, "start")), math.floor(seconds)
     try:
-        moment = begin + timedelta(seconds=whole)
+        if (months := read_months(step)) and s == int(s):
+            begin, seconds = _add_months(begin, int(s) * months), Fraction(0)
+        seconds += Fraction(begin.microsecond, 10**6)
+        whole = math.floor(seconds)
+        moment = begin.replace(microsecond=0) + timedelta(seconds=whole)
     except OverflowError:
         raise InputError("a position is beyond the calendar", f"{s:g} steps of {step} from {start}") from None
     part = _write_decimal(seconds - whole)
@@ -231,4 +286,6 @@ def _parse_period(text: str, label: str) -> tuple[str, Fraction]:
 
 
 def _write_moment(moment: datetime) -> str:
+    if moment.microsecond:
+        return moment.isoformat(timespec="microseconds").rstrip("0")
     return moment.isoformat(timespec="seconds" if moment.second else "minutes")

@@ -130,7 +130,7 @@ OPTIONS: Mapping[str, Option] = {
         default="0",
     ),
     "start": Option("--start", "ISO", "the time of position 0  [2016-07-01T00:00; the first of --positions]"),
-    "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 0.2ms  [1h; that of --positions]"),
+    "step": Option("--step", "TIME", "the time between positions: 5min, 1h, 0.2ms, 1month  [1h; that of --positions]"),
     # how it is looked at
     "s": Option("--s -s", "N...", "positions: 5 40 75, or 5,40,75, or 0:80:5 (half-open)  [5 40 75]", several=True),
     "grid": Option("--grid -N", "N", "lattice length, 2 to 1048576  [d]", _WIDTH),

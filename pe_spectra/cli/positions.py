@@ -93,11 +93,13 @@ def _count_steps(moments: I64, start: str | None, step: str | None, *, origin: s
     """Count times, in microseconds since 1970, in steps: whole numbers where they lie on whole steps, exactly."""
     import numpy as np
 
-    from pe_spectra.domains import Duration, Moment, read_duration
+    from pe_spectra.domains import Duration, Moment, read_duration, read_months
 
     distances = np.sort(np.diff(moments))
     usual = f"{int(distances[(len(distances) - 1) // 2])}us" if len(distances) else "1h"
     length = Duration().parse(step or usual, "--step")
+    if read_months(length):
+        raise InputError("--step of months counts no times of a file", length, "a step of one length is accepted")
     first = str(np.datetime64(int(moments[0]), "us").astype("datetime64[s]"))
     begin = Moment().parse(start or first, "--start")
     zero = int(np.datetime64(begin, "us").astype(np.int64))

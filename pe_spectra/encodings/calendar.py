@@ -7,7 +7,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration
+from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration, read_months
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
 from pe_spectra.encodings.codes import as_positions
 from pe_spectra.encodings.parameters import RHO, SEED, WIDTH, YES_NO, Value, parameter
@@ -142,7 +142,8 @@ class Calendar(Encoding):
         """That neighbours share a position vector where the finest field lasts longer than a step."""
         step = read_duration(self.step)
         lengths = [60 * self.minute_slot if field == "minute" else FIELDS[field][2] for field in self.fields]
-        finest = min((length for length in lengths if length), default=31 * 86400)  # of months the longest
+        longest = 0 if read_months(self.step) else 31 * 86400  # of months; a step of some is never shorter
+        finest = min((length for length in lengths if length), default=longest)
         if self.timestamp == "yes" or finest <= step:
             return super().notes
         name = f"minute slot of {self.minute_slot}" if finest == 60 * self.minute_slot else "finest field"

@@ -13,6 +13,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.records import dataclass
+from pe_spectra.wording import count
 
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
 _ZONE = r"(?: ?(?:[zZ]|UTC)|[+-][0-9]{2}(?::?[0-9]{2})?+)"
@@ -134,11 +135,13 @@ def read_moments(
     if zones is not None:
         changes = np.diff(zones[rows])
         shifts = tuple((int(place) + 1, float(changes[place])) for place in np.flatnonzero(changes))
+    told = f"column {shorten(name, 40)}: its zone changes {count(len(shifts), 'time')}"
     return ReadTimes(
         seconds=(kept - kept[0]).astype(np.int64) / 1e6,
         rows=rows,
         origin=kept[0],
         shifts=shifts,
+        notes=(f"{told}; times are in UTC, where what goes by local clocks moves by as much",) if shifts else (),
         zoned=zoned,
         missing=len(moments) - len(rows),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from pe_spectra.domains import PERIODS, Moment
+from pe_spectra.domains import PERIODS, Duration, Moment, read_duration, read_months
 from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.encodings.calendar import FIELDS, Calendar
 from pe_spectra.encodings.combined import Hybrid
@@ -161,7 +162,7 @@ def propose_candidates(report: SeriesReport, demand: Demand) -> list[Proposal]:
     d, inside = demand.d, [one for one in demand.wanted if one.inside][:_MOST]
     found = [_propose(name, partial(_build, name, demand)) for name in CATALOGUE]
     if inside:
-        periods = _propose("periods", lambda: _build_periods(inside, d))
+        periods = _propose("periods", lambda: _build_periods(inside, d, report.sampling))
         found += [periods, _join_ladder(periods, d)]
     if report.sampling.is_dated and any(one.name in _FIELDS for one in demand.wanted):
         calendar = _propose("calendar", lambda: _build_calendar(report, demand))
@@ -184,37 +185,56 @@ def _build(name: str, demand: Demand) -> Encoding:
     return built
 
 
-def _build_periods(inside: Sequence[SharedPeriod], d: int) -> Encoding:
+def _build_periods(inside: Sequence[SharedPeriod], d: int, sampling: Sampling) -> Encoding:
     """The periods, with as many harmonics as stand out, in at most half of the columns."""
     shortest, highest = min(one.steps for one in inside), max(one.harmonics for one in inside)
     harmonics = min(highest, _HARMONICS, int(shortest // 2), d // (4 * len(inside)))
-    return KnownPeriods(steps=tuple(one.steps for one in inside), harmonics=max(1, harmonics))
+    known = {}
+    if sampling.is_dated:
+        with suppress(InputError):
+            known["step"] = write_step(sampling)
+    return KnownPeriods(steps=tuple(one.steps for one in inside), harmonics=max(1, harmonics), **known)
 
 
 def _build_calendar(report: SeriesReport, demand: Demand) -> Encoding:
     """The fields of the periods, and all that are finer down to the step."""
     sampling = report.sampling
-    step = _find_seconds(sampling)
-    begin = Moment().parse(sampling.start.partition(".")[0], "calendar: the first time")
+    text = write_step(sampling)
+    step = read_duration(text)
+    begin = Moment().parse(sampling.start, "calendar: the first time")
+    if read_months(text):  # of the fields those of the year alone turn
+        return Calendar(fields=("month",), start=begin, step=text)
     wanted = {_FIELDS[one.name] for one in demand.wanted if one.name in _FIELDS}
     _, _, hour, day = FIELDS["hour"]
     if "hour" in wanted or (step < day and any(FIELDS[name][3] > day for name in wanted)):
         # below an hour the minute of the day, else steps in a row would share their fields
         wanted = wanted - {"hour"} | {"time" if step < hour else "hour"}
     fields = sorted(wanted, key=lambda name: FIELDS[name][3])
-    more: dict[str, Any] = {"minute_slot": max(1, math.gcd(60, step // 60))} if "minute" in fields else {}
-    return Calendar(fields=tuple(fields), start=begin, step=f"{step}s", **more)
+    more: dict[str, Any] = {"minute_slot": math.gcd(60, max(1, int(step // 60)))} if "minute" in fields else {}
+    return Calendar(fields=tuple(fields), start=begin, step=text, **more)
 
 
-def _find_seconds(sampling: Sampling) -> int:
-    """The step in whole seconds; of times that are only near a lattice in whole minutes, where it is near these."""
-    off = 1e-6 if sampling.spacing == "even" else _WHOLE
-    units = (1,) if sampling.spacing == "even" else (60, 1)
-    for unit in () if sampling.spacing in ("months", "uneven") else units:
-        step = unit * round(sampling.step / unit)
-        if step and abs(step - sampling.step) <= off * sampling.step:
-            return step
-    raise InputError("a calendar counts steps of one length, in whole seconds", sampling.write(sampling.step))
+def write_step(sampling: Sampling) -> str:
+    """Write the step of times on a lattice as `--step` takes it: in months, whole microseconds, or of times that are
+    only near a lattice in whole minutes, seconds or milliseconds, where it is near these.
+
+    Raises
+    ------
+    InputError : times on no lattice, or a step that is none of these.
+
+    >>> from pe_spectra.series.times import arrange_times
+    >>> import numpy as np
+    >>> write_step(arrange_times(np.arange(3) * 0.25, rows=3, origin=np.datetime64("2024-01-01"))[0])
+    '250ms'
+    """
+    if sampling.spacing == "months":
+        return Duration().parse(f"{round(sampling.step / PERIODS['month'])}month", "the step")
+    is_even = sampling.spacing == "even"
+    for unit in () if sampling.spacing == "uneven" else (1e-6,) if is_even else (60, 1, 1e-3):
+        count = round(sampling.step / unit)
+        if count and abs(count * unit - sampling.step) <= (1e-6 if is_even else _WHOLE) * sampling.step:
+            return Duration().parse(f"{round(count * unit * 10**6)}us", "the step")
+    raise InputError("a calendar counts steps of one length, or months", sampling.write(sampling.step))
 
 
 def _join_ladder(beside: Proposal, d: int) -> Proposal:

@@ -123,6 +123,7 @@ def test_where_no_encoding_has_the_positions_each_has_a_line(files):
         ("--positions times.csv::loud", "times.csv: has no column loud of numbers or times; it has date"),
         ("--positions times.csv --step 30x", "--step is no duration (30x); a number of ns, us, ms, s, min"),
         ("--positions times.csv --step 0s", "--step is out of range (0s)"),
+        ("--positions times.csv --step 1month", "--step of months counts no times of a file (1month); a step of one"),
         ("--positions times.csv --step nan", "--step is no duration (nan)"),
         ("--positions times.csv --step=-1h", "--step is no duration (-1h)"),
         ("--positions times.csv --start soon", "--start is not a date or time (soon)"),

@@ -3,7 +3,7 @@
 import cmath
 import math
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -263,6 +263,19 @@ def test_a_calendar_ends_with_year_9999():
     for call in (Calendar().table, Calendar().exact_key):
         with pytest.raises(InputError, match="beyond year 9999"):
             call(np.array([2**53]))
+
+
+def test_a_calendar_of_months_goes_by_the_calendar():
+    calendar = Calendar(fields=("month", "day", "weekday"), start="2015-12-31", step="1month")
+    moments = [date(2015, 12, 31), date(2016, 1, 31), date(2016, 2, 29), date(2016, 3, 31), date(2016, 4, 30)]
+    assert calendar.read_fields(np.arange(5)).tolist() == [[d.month, d.day, d.weekday()] for d in moments]
+    assert calendar.describe_position(2) == "Mon 2016-02-29 00:00"
+
+
+@pytest.mark.parametrize(("step", "is_coarse"), [("1month", False), ("1d", True), ("31d", False)])
+def test_neighbours_share_no_month_where_steps_are_months(step, is_coarse):
+    assert any("coarser" in note for note in Calendar(fields=("month",), step=step).notes) is is_coarse
+    assert Calendar(fields=("month",), step="1month").periods_in_steps == (12.0,)
 
 
 # ----------------------------------------------------------------------------------- calendar periods

@@ -92,7 +92,10 @@ def test_zones_become_utc(tmp_path, zones, hours):
     rows = "".join(f"2024-01-01T{hour:02}:00{zone},1\n" for hour, zone in enumerate(zones))
     found = read(tmp_path, f"time,x\n{rows}")
     np.testing.assert_array_equal(found.times.seconds, np.array(hours) * 3600.0)
-    assert [shift for _, shift in found.times.shifts] == [3600.0] * (3 - len({*np.diff(hours)}) == 1)
+    shifts = [shift for _, shift in found.times.shifts]
+    assert shifts == [3600.0] * (3 - len({*np.diff(hours)}) == 1)
+    told = "column time: its zone changes 1 time; times are in UTC, where what goes by local clocks moves by as much"
+    assert found.notes == ((told,) if shifts else ())
 
 
 @pytest.mark.parametrize(("parts", "unit"), [(1, "seconds"), (10**3, "milliseconds"), (10**6, "mic"), (10**9, "nano")])

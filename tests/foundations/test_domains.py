@@ -31,20 +31,23 @@ from pe_spectra.errors import InputError
         ("0001-01-01", "0001-01-01T00:00"),
         ("9999-12-31T23:59:59", "9999-12-31T23:59:59"),
         ("2016-02-29", "2016-02-29T00:00"),
+        ("2016-07-01T05:06:07.250", "2016-07-01T05:06:07.25"),
+        ("2016-07-01T05:06:00.000001000", "2016-07-01T05:06:00.000001"),
+        ("2016-07-01T05:06:00.000", "2016-07-01T05:06"),
     ],
 )
 def test_moments_are_read_and_kept_as_one_text(given, kept):
     assert Moment().parse(given, "--start") == kept == Moment().check(kept, "--start")
     moment = compute_moments(given, "1s", np.array([0]))[0].item()
-    assert moment == datetime.fromisoformat(kept)
+    assert moment == datetime.fromisoformat(kept).replace(microsecond=0)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "", "x", "2016", "2016-7-1", "2016-13-01", "2015-02-29", "0000-01-01", "10000-01-01", "2016-07-01T24:00",
-        "2016-07-01T00", "2016-07-01T00:00Z", "2016-07-01T00:00+02:00", "2016-07-01T00:00:00.5", " 2016-07-01",
-        "2016-07-01\n", "٢٠١٦-07-01", "20160701", "2016-W26-5",
+        "2016-07-01T00", "2016-07-01T00:00Z", "2016-07-01T00:00+02:00", "2016-07-01T00:00:00.",
+        "2016-07-01T00:00:00.0000001", " 2016-07-01", "2016-07-01\n", "٢٠١٦-07-01", "20160701", "2016-W26-5",
     ],
 )  # fmt: skip
 def test_what_is_no_moment_is_refused(text):
@@ -56,9 +59,9 @@ def test_what_is_no_moment_is_refused(text):
 def test_moments_of_python():
     assert Moment().check(date(2016, 7, 1), "start") == "2016-07-01T00:00"
     assert Moment().check(datetime(2016, 7, 1, 2, 3, 4), "start") == "2016-07-01T02:03:04"
+    assert Moment().check(datetime(2016, 7, 1, 0, 0, 0, 5), "start") == "2016-07-01T00:00:00.000005"
     for value in (
         datetime(2016, 7, 1, tzinfo=UTC),
-        datetime(2016, 7, 1, 0, 0, 0, 5),
         2016,
         None,
         b"2016-07-01",
@@ -91,6 +94,11 @@ def test_moments_of_python():
         ("33.3µs", "33.3us", Fraction("0.0000333")),
         ("22675.736961ns", "22.675736961us", Fraction("0.000022675736961")),
         ("1ns", "1ns", Fraction(1, 10**9)),
+        ("1month", "1month", 2629746),
+        ("03months", "3month", 3 * 2629746),
+        ("0.5year", "6month", 6 * 2629746),
+        ("24months", "2year", 2 * 31556952),
+        ("1years", "1year", 31556952),
     ],
 )
 def test_durations_are_read_and_kept_as_one_text(given, kept, seconds):
@@ -102,7 +110,8 @@ def test_durations_are_read_and_kept_as_one_text(given, kept, seconds):
     "text",
     [
         "", "5", "min", "0s", "0.0ms", "-5min", "+5min", "1.5", "1.h", ".h", "1e3s", "nans", "nan", "inf", "30x",
-        "5 min", "5T", "1H", "1month", "1h30min", "9" * 40 + "s", "315537897600s", "315537897599.5s", "0.9ns", "٥min",
+        "5 min", "5T", "1H", "0month", "1.5month", "9999year", "1mon", "1h30min",
+        "9" * 40 + "s", "315537897600s", "315537897599.5s", "0.9ns", "٥min",
         "1.0000000000000000001s", "s",
     ],
 )  # fmt: skip
@@ -150,6 +159,47 @@ def test_moments_end_with_year_9999():
     assert str(compute_moments("9999-12-31T23:59:59", "0.3s", np.array([3]))[0]) == "9999-12-31T23:59:59"
     with pytest.raises(InputError, match="0 to 3"):
         compute_moments("9999-12-31T23:59:59", "0.3s", np.array([4]))
+
+
+MONTHLY = [
+    ("2016-01-31", "1month", 1, "Mon 2016-02-29 00:00"),
+    ("2016-01-31", "1month", 2, "Thu 2016-03-31 00:00"),
+    ("2016-01-31T12:30", "1month", 13, "Tue 2017-02-28 12:30"),
+    ("2016-11-15", "3month", 1, "Wed 2017-02-15 00:00"),
+    ("2016-02-29", "1year", 3, "Thu 2019-02-28 00:00"),
+    ("2016-01-01T00:00:01.25", "1month", 11, "Thu 2016-12-01 00:00:01.25"),
+    ("9999-10-31", "1month", 2, "Fri 9999-12-31 00:00"),
+]
+
+
+@pytest.mark.parametrize(("start", "step", "position", "written"), MONTHLY)
+def test_steps_of_months_are_those_of_the_calendar(start, step, position, written):
+    assert describe_moment(start, step, position) == written
+    (moment,) = compute_moments(start, step, np.array([position])).tolist()
+    assert moment == datetime.fromisoformat(written[4:].partition(".")[0])
+
+
+def test_months_end_with_year_9999_and_begin_with_year_1():
+    with pytest.raises(InputError, match=r"beyond year 9999 \(3 steps of 1month .*; 0 to 2"):
+        compute_moments("9999-10-31", "1month", np.array([0, 3]))
+    for position in (-1, 12 * 9999):
+        with pytest.raises(InputError, match="beyond the calendar"):
+            describe_moment("0001-01-31", "1month", position)
+    assert describe_moment("0001-02-01", "1month", -1) == "Mon 0001-01-01 00:00"
+
+
+def test_a_position_between_two_months_is_counted_in_mean_ones():
+    assert describe_moment("2016-01-01", "1month", 0.5) == "Sat 2016-01-16 05:14:33"
+
+
+def test_a_start_within_a_second_moves_the_seconds_of_all():
+    found = compute_moments("2016-07-01T00:00:00.25", "0.5s", np.arange(4)).astype(np.int64)
+    assert (found - found[0]).tolist() == [0, 0, 1, 1]
+    assert describe_moment("2016-07-01T00:00:00.25", "0.5s", 2) == "Fri 2016-07-01 00:00:01.25"
+    assert describe_moment("2016-07-01T00:00:00.25", "1.75s", 1) == "Fri 2016-07-01 00:00:02"
+    assert len(compute_moments("9999-12-31T23:59:59.5", "0.3s", np.array([1]))) == 1
+    with pytest.raises(InputError, match="0 to 1"):
+        compute_moments("9999-12-31T23:59:59.5", "0.3s", np.array([2]))
 
 
 def test_periods():

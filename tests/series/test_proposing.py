@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
-from pe_spectra.series.proposing import find_demand, propose_candidates
+from pe_spectra.series.proposing import find_demand, propose_candidates, write_step
 from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves
 from tests.series.test_periods import make
@@ -109,14 +109,35 @@ def test_without_dates_or_named_periods_there_is_no_calendar():
     assert set(propose(describe("none"))[0]) == {"sinusoidal", "tape", "dft", "rope", "alibi"}
 
 
+def read_months(step=1, last_day=False, *waves):
+    """A series of months, each at its first day or its last."""
+    months = np.datetime64("2000-01") + step * np.arange(240)
+    days = (months + 1).astype("datetime64[D]") - 1 if last_day else months.astype("datetime64[D]")
+    seconds = days.astype("datetime64[s]").astype(float)
+    values = add_waves(np.arange(240.0), *waves) + 0.3 * np.random.default_rng(1).standard_normal(240)
+    return describe_series({"x": values}, seconds - seconds[0], origin=days[0].astype("datetime64[us]"))
+
+
+@pytest.mark.parametrize("last_day", [False, True])
+@pytest.mark.parametrize(("step", "months"), [("1month", 1), ("3month", 3)])
+def test_a_year_of_months_is_a_circle_of_the_calendar(last_day, step, months):
+    found, _ = propose(read_months(months, last_day, (12 / months, 1)))
+    calendar = found["calendar"]
+    assert (calendar.fields, calendar.step) == (("month",), step)
+    assert 12 / months in found["periods"].steps
+    numbers = calendar.read_fields(np.arange(240))[:, 0]
+    assert numbers.tolist() == [(s * months) % 12 + 1 for s in range(240)]
+    assert found["ladder and calendar"] is not None
+
+
 def test_what_cannot_be_built_is_told():
-    months = np.arange("2000-01", "2020-01", dtype="datetime64[M]").astype("datetime64[s]").astype(float)
-    values = add_waves(np.arange(240.0), (12, 1)) + 0.3 * np.random.default_rng(1).standard_normal(240)
-    report = describe_series({"x": values}, months - months[0], origin=np.datetime64("2000-01-01"))
-    found, why_not = propose(report)
+    rng = np.random.default_rng(1)
+    times = np.sort(rng.uniform(0, 20 * 86400, 2000))
+    values = add_waves(times, (86400.0, 1)) + 0.3 * rng.standard_normal(2000)
+    found, why_not = propose(describe_series({"x": values}, times, origin=np.datetime64("2000-01-01")))
     assert found["calendar"] is None
-    assert "steps of one length" in why_not["calendar"]
-    assert 12.0 in found["periods"].steps
+    assert "steps of one length, or months" in why_not["calendar"]
+    assert found["periods"].step == "1h"  # as any that are told in positions
     assert "multiple" in propose(describe("30 min"), d=65)[1]["tape"] or propose(describe("30 min"), d=65)[1]["tape"]
     assert "are more than half of 6" in propose(describe("30 min"), d=6)[1]["ladder and calendar"]
 
@@ -133,3 +154,29 @@ def test_a_day_of_hours_and_a_year_of_days_have_their_fields():
 def test_jittered_times_have_the_calendar_of_their_lattice():
     found, _ = propose(describe("jittered"))
     assert (found["calendar"].step, found["calendar"].fields) == ("30min", ("time",))
+
+
+def test_what_is_proposed_has_the_step_and_the_start_of_the_series():
+    rng, steps = np.random.default_rng(1), np.arange(40000.0)
+    values = add_waves(steps, (400.0, 1)) + 0.3 * rng.standard_normal(40000)
+    begin = np.datetime64("2024-05-05T18:00:00.25")
+    found, _ = propose(describe_series({"x": values}, steps * 0.25, origin=begin))
+    assert found["periods"].step == "250ms"
+    found, _ = propose(load(np.arange(2400.0), (144, 1), step=600.0, origin=begin))
+    assert (found["calendar"].start, found["calendar"].step) == ("2024-05-05T18:00:00.25", "10min")
+    assert propose(load(np.arange(2400.0), (48, 1), origin=None))[0]["periods"].step == "1h"
+
+
+@pytest.mark.parametrize(
+    ("step", "jitter", "text"),
+    [(0.25, 0, "250ms"), (1e-4, 0, "100us"), (0.01, 0.02, "10ms"), (61.0, 0.02, "61s"), (86400.0, 0.01, "1d")],
+)
+def test_a_step_is_written_as_the_option_takes_it(step, jitter, text):
+    rng = np.random.default_rng(0)
+    times = (np.arange(2000.0) + jitter * rng.standard_normal(2000)) * step
+    assert write_step(describe_series({"x": times}, times - times[0], origin=START).sampling) == text
+
+
+def test_an_hour_of_steps_below_a_minute_has_a_slot_for_each():
+    found, _ = propose(load(np.arange(4000.0), (120, 1), step=30.0))
+    assert (found["calendar"].fields, found["calendar"].minute_slot) == (("minute",), 1)

@@ -167,6 +167,11 @@ def _read_order(name: str | None, periods: Sequence[str]) -> str:
     known = (*list_columns(periods), *SYNONYMS)
     if name is None or name in known:
         return DEFAULT_ORDER if name is None else SYNONYMS.get(name, name)
+    if name in OF_PERIOD and periods:  # as the table of the periods calls its columns
+        columns = [f"{name}_{period}" for period in periods]
+        if len(columns) > 1:
+            raise InputError("--sort is a column of several periods", name, f"{' or '.join(columns)} is accepted")
+        return columns[0]
     from difflib import get_close_matches
 
     near = [one for one in known if name and name in one]
@@ -176,8 +181,8 @@ def _read_order(name: str | None, periods: Sequence[str]) -> str:
     listed = ", ".join([*dict.fromkeys([*near, *known])][:_LISTED])
     accepted = f"{meant}accepted: {listed}, or another of {len(known)} (columns of --format csv)"
     prefix, _, period = name.partition("_")
-    if prefix in OF_PERIOD and _is_period(period) and not periods:
-        accepted = f"it goes with --periods {period}"
+    if prefix in OF_PERIOD and (not period or _is_period(period)) and not periods:
+        accepted = f"it goes with --periods {period}".rstrip()
     raise InputError("--sort is not known", name or "''", accepted)
 
 

@@ -78,6 +78,14 @@ def test_sort(cli, metric):
     assert [row["random"] for row in document["rows"]] == sorted(row["random"] for row in document["rows"])
 
 
+@pytest.mark.parametrize("column", ["ratio", "maximum", "nearest"])
+def test_a_column_of_one_period_is_sorted_by_its_bare_name(cli, column):
+    line = "compare sinusoidal:d=8 dft:d=8 calendar rope:d=8 --length 40 --periods day --json --sort"
+    bare, full = read_json(cli(f"{line} {column}")), read_json(cli(f"{line} {column}_day"))
+    assert bare["sorted_by"] == f"{column}_day"
+    assert bare == full
+
+
 def test_sort_takes_every_column_of_csv(cli):
     line = (
         "compare calendar:fields=hour sinusoidal:d=8 sincos2d:d=8,height=3,width=4 ramp:length=30 tape:d=8 --length 12"

@@ -297,6 +297,9 @@ def test_a_metric_that_is_not_known_is_answered_in_short(refuse, asked, nearest)
     assert "did you mean flatness?" in refuse("compare dft --sort flatnes")
     assert "did you mean ratio_day?" in refuse("compare dft --sort ratio_dy --periods day")
     assert refuse("compare dft --sort ratio_day").endswith("(ratio_day); it goes with --periods day")
+    assert refuse("compare dft --sort ratio").endswith("--sort is not known (ratio); it goes with --periods")
+    several = "--sort is a column of several periods (nearest); nearest_day or nearest_week is accepted"
+    assert refuse("compare dft --sort nearest --periods day,week").endswith(several)
 
 
 def test_a_long_name_of_a_metric_is_refused_at_once(refuse):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes, group_facts
-from pe_spectra.series.deciding import RULES, EncodingChoice, Ranked, Rule, find_rule
+from pe_spectra.series.deciding import RULES, ColumnChoice, EncodingChoice, Ranked, Rule, find_rule
 from pe_spectra.series.suitability import Candidate
 from pe_spectra.wording import count, join, percent
 
@@ -43,6 +43,7 @@ def judge_choice(choice: EncodingChoice) -> Verdict:
         reason = _explain(first[0].candidate, second)
         parts[0] += f", for {reason if len(first) == 1 else reason.replace('its ', 'their ', 1)}"
         parts.append(f"second: {join([one.candidate.name for one in next_ones], _NAMED)}")
+    parts += [_say_other(one) for one in _list_others(choice)[:_NAMED]]
     if avoided:
         parts.append(f"avoid {_say_avoided(choice, avoided)}")
     return VERDICTS.say("tied" if len(first) > 1 else "chosen", f"{'; '.join(parts)}.")
@@ -54,6 +55,11 @@ def _list_advised(choice: EncodingChoice) -> tuple[list[Ranked], list[Ranked], l
     for one in choice.ranked:
         by_advice.setdefault(one.advice, []).append(one)
     return by_advice.get("use", []), by_advice.get("second", []), by_advice.get("avoid", [])
+
+
+def _list_others(choice: EncodingChoice) -> list[ColumnChoice]:
+    """The columns that would have decided otherwise."""
+    return [one for one in choice.by_column if one.agrees is False]
 
 
 def _explain(one: Candidate, other: Candidate) -> str:
@@ -95,10 +101,28 @@ def list_choice_facts(choice: EncodingChoice) -> Iterator[tuple[str, str]]:
     for one in avoided:
         code, why = _forbid(choice.ranked[0].candidate, one.candidate)
         yield f"avoid: {one.candidate.name}", f"{why} ({code})"
+    if len(choice.by_column) > 1:
+        yield "columns", _say_columns(choice)
     for change in choice.changes:
         verb = "would be used" if len(change.names) == 1 else "would tie"
         yield f"without {change.rule}", f"{join(list(change.names))} {verb}"
     yield "rules", f"{join(list(choice.deciding))} decided" if choice.deciding else ""
+
+
+def _say_columns(choice: EncodingChoice) -> str:
+    """Which columns would use the same, which another one, and which have no period to choose by."""
+    name = choice.ranked[0].candidate.name
+    shown = {one.column: f"{percent(one.seen or 0.0)} of the variance of its periods shown" for one in choice.by_column}
+    agreeing = [f"{one.column} ({shown[one.column]})" for one in choice.by_column if one.agrees]
+    said = [f"{name} for {join(agreeing)}"] if agreeing else []
+    said += [f"{_say_other(one)}, with {name} {shown[one.column]}" for one in _list_others(choice)]
+    silent = [one.column for one in choice.by_column if one.agrees is None]
+    said += [f"no period inside the window: {join(silent)}"] if silent else []
+    return "; ".join(said)
+
+
+def _say_other(one: ColumnChoice) -> str:
+    return f"{one.column} alone would use {join(list(one.names), word='or')}"
 
 
 def _describe(ranked: Ranked) -> Iterator[tuple[str, str]]:

@@ -143,6 +143,23 @@ class OtherChoice(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ColumnChoice(Result):
+    """What the choice would be for one column of the series alone, among the same candidates in the same window."""
+
+    column: str = quantity("Name of the column.")
+    wanted: tuple[str, ...] = quantity("Its periods inside the window.")
+    seen: float | None = quantity(
+        "Share of the variance of these at whose lags the kernel of the choice comes back; null without such periods.",
+        minimum=0,
+        maximum=1.000001,
+    )
+    names: tuple[str, ...] = quantity("What would be used for it; empty where it has no period inside the window.")
+    agrees: bool | None = quantity(
+        "Whether what is chosen for all is among these; null where it has no period inside the window."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class EncodingChoice(Result):
     """Which of some encodings suits a series by the rules."""
 
@@ -150,6 +167,9 @@ class EncodingChoice(Result):
     ranked: tuple[Ranked, ...] = quantity("The candidates, best first.", key="candidates")
     deciding: tuple[str, ...] = quantity("The rules that decided between the first and the others.", column=None)
     changes: tuple[OtherChoice, ...] = quantity("Which rules change the choice where they are left out.", column=None)
+    by_column: tuple[ColumnChoice, ...] = quantity(
+        "What each column alone would have chosen, of those that periods were looked for in.", column=None
+    )
     #: Why candidates were left out, by their names.
     left_out: Mapping[str, str]
 
@@ -188,11 +208,17 @@ def choose_encoding(
             measured.append(measure_candidate(name, encoding, report, demand))
         except InputError as error:
             left_out[name] = error.what
-    return rank_candidates(measured, demand, left_out)
+    looked = [one.column for one in report.columns if one.silent is None]
+    return rank_candidates(measured, demand, left_out, looked)
 
 
-def rank_candidates(measured: Sequence[Candidate], demand: Demand, left_out: Mapping[str, str]) -> EncodingChoice:
+def rank_candidates(
+    measured: Sequence[Candidate], demand: Demand, left_out: Mapping[str, str], columns: Sequence[str] = ()
+) -> EncodingChoice:
     """Put candidates in the order of the rules; those that no rule tells apart stay in theirs, with one rank.
+
+    What is best for each of some columns is best for all: only what shows of the periods is another for each, and
+    for all it is the mean.
 
     >>> rank_candidates([], Demand(window=8, reason="as given", d=4, wanted=()), {}).ranked
     ()
@@ -208,11 +234,13 @@ def rank_candidates(measured: Sequence[Candidate], demand: Demand, left_out: Map
     second = min((one.rank for one in ranked if one.rank > 1), default=0)
     ranked = [replace(one, advice=_advise(one, second)) for one in ranked]
     rules = {one.rule for one in ranked}
+    suits = any(one.advice == "use" for one in ranked)
     return EncodingChoice(
         demand=demand,
         ranked=tuple(ranked),
         deciding=tuple(rule.code for rule in RULES if rule.code in rules),
         changes=_list_changes(ordered),
+        by_column=tuple(_choose_for(column, ordered, demand) for column in columns if suits),
         left_out=left_out,
     )
 
@@ -251,9 +279,27 @@ def _list_changes(ordered: Sequence[Candidate]) -> tuple[OtherChoice, ...]:
     """What would be used without each of the rules, where that is another choice."""
     changes = []
     for rule in RULES if ordered else ():
-        values = [_read_all(one, rule.code) for one in ordered]
-        names = [one.name for one, value in zip(ordered, values, strict=True) if value == min(values)]
-        best = [one.name for one in ordered if _read_all(one) == _read_all(ordered[0])]
-        if names != best:
+        names = _list_best(ordered, rule.code)
+        if names != _list_best(ordered):
             changes.append(OtherChoice(rule=rule.code, names=tuple(names)))
     return tuple(changes)
+
+
+def _list_best(candidates: Sequence[Candidate], without: str = "") -> list[str]:
+    values = [_read_all(one, without) for one in candidates]
+    return [one.name for one, value in zip(candidates, values, strict=True) if value == min(values)]
+
+
+def _choose_for(column: str, ordered: Sequence[Candidate], demand: Demand) -> ColumnChoice:
+    """What would be first by the periods of one column."""
+    inside = [one for one in demand.wanted if one.inside]
+    shares = tuple(dict(one.by_column).get(column, 0.0) for one in inside)
+    own = [replace(one, shares=shares) for one in ordered]
+    names = _list_best(own) if any(shares) else []
+    return ColumnChoice(
+        column=column,
+        wanted=tuple(one.name for one, share in zip(inside, shares, strict=True) if share),
+        seen=own[0].seen,
+        names=tuple(names),
+        agrees=not set(names).isdisjoint(_list_best(ordered)) if names else None,
+    )

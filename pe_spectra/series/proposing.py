@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ class SharedPeriod(Result):
     harmonics: int = quantity("Highest multiple of its frequency that stands out of the noise.", minimum=1)
     #: (steps, variance) of each of its sinusoids.
     waves: tuple[tuple[float, float], ...] = ()
+    #: (name, share of its variance) of each column that has it.
+    by_column: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +90,10 @@ def find_demand(report: SeriesReport, *, d: int, window: int | None = None) -> D
     if window is not None and window > samples:
         raise InputError("--window is longer than the series", str(window), f"2 to {samples} samples are accepted")
     merged = _merge_periods(report)
-    size, reason = (window, "as given") if window is not None else _choose_window([one[0] for one in merged], samples)
-    wanted = tuple(
-        SharedPeriod(name=name, steps=steps, share=share, inside=steps < size, harmonics=harmonics, waves=waves)
-        for steps, name, share, harmonics, waves in merged
+    size, reason = (
+        (window, "as given") if window is not None else _choose_window([one.steps for one in merged], samples)
     )
+    wanted = tuple(replace(one, inside=one.steps < size) for one in merged)
     return Demand(window=size, reason=reason, d=d, wanted=wanted)
 
 
@@ -104,11 +106,8 @@ def _choose_window(steps: Sequence[float], samples: int) -> tuple[int, str]:
     return max(2, math.ceil(2 * max(fitting))), f"two {whole}"
 
 
-_Merged = tuple[float, str, float, int, tuple[tuple[float, float], ...]]
-
-
-def _merge_periods(report: SeriesReport) -> list[_Merged]:
-    """Steps, name, share, highest harmonic and sinusoids of each period, those of several columns as one."""
+def _merge_periods(report: SeriesReport) -> list[SharedPeriod]:
+    """The periods, those of several columns as one, before there is a window."""
     looked = [one for one in report.columns if one.silent is None]
     groups: list[list[SeriesPeriod]] = []
     for period in sorted((period for one in looked for period in one.periods), key=lambda one: one.error / one.period):
@@ -123,14 +122,25 @@ def _merge_periods(report: SeriesReport) -> list[_Merged]:
             groups.append([period])
         else:
             group.append(period)
-    merged = []
-    for group in groups:
-        steps = _find_steps(group[0], report)
-        name = group[0].named or f"{steps:.6g} steps"
-        harmonics = max((multiple for one in group for multiple in one.harmonics), default=1)
-        waves = tuple((length, power / len(looked)) for one in group for length, power in one.waves)
-        merged.append((steps, name, sum(one.share for one in group) / len(looked), harmonics, waves))
-    return sorted(merged, key=lambda one: -one[2])
+    merged = [_merge(group, len(looked), report) for group in groups]
+    return sorted(merged, key=lambda one: -one.share)
+
+
+def _merge(group: Sequence[SeriesPeriod], columns: int, report: SeriesReport) -> SharedPeriod:
+    """One period of some columns of all; its length is that of the first."""
+    steps = _find_steps(group[0], report)
+    by_column: dict[str, float] = {}
+    for one in group:  # a column may have two of about one length
+        by_column[one.column] = by_column.get(one.column, 0.0) + one.share
+    return SharedPeriod(
+        name=group[0].named or f"{steps:.6g} steps",
+        steps=steps,
+        share=sum(one.share for one in group) / columns,
+        inside=False,
+        harmonics=max((multiple for one in group for multiple in one.harmonics), default=1),
+        waves=tuple((length, power / columns) for one in group for length, power in one.waves),
+        by_column=tuple(by_column.items()),
+    )
 
 
 def _find_steps(period: SeriesPeriod, report: SeriesReport) -> float:

@@ -8,6 +8,7 @@ from pe_spectra.answers.series_choices import explain_choice, judge_choice, list
 from pe_spectra.series.deciding import RULES, choose_encoding, find_rule
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.sources import read_encoding
+from tests.series.recorded import add_waves
 from tests.series.test_periods import make
 
 
@@ -71,6 +72,29 @@ def test_ties_and_nothing_that_suits_have_their_verdicts():
     )
     alone = judge_choice(choose("30 min", "sinusoidal:d=64", window=100)[1])
     assert (alone.level, alone.text) == ("ok", "Use sinusoidal:d=64.")
+
+
+def choose_columns(**columns):
+    rng, steps = np.random.default_rng(3), np.arange(2000.0)
+    noisy = {name: add_waves(steps, *waves) + 0.3 * rng.standard_normal(2000) for name, waves in columns.items()}
+    specs = ("sinusoidal:d=64", "periods:steps=24+50.3", "periods:steps=3.1+17.93")
+    candidates = [read_encoding(spec) for spec in specs]
+    return choose_encoding(describe_series(noisy, steps), d=64, window=128, candidates=candidates)
+
+
+def test_columns_that_agree_and_such_that_decide_otherwise_are_named():
+    agreed = choose_columns(a=[(24, 1)], b=[(50.3, 1)], noise=[])
+    assert "alone" not in judge_choice(agreed).text
+    assert dict(list_choice_facts(agreed))["columns"] == (
+        "periods:steps=24+50.3 for a (100.0 % of the variance of its periods shown) and b (100.0 % of the variance of "
+        "its periods shown); no period inside the window: noise"
+    )
+    parted = choose_columns(a=[(24, 1), (50.3, 1)], quick=[(3.1, 1)], more=[(24, 1)])
+    said = "quick alone would use periods:steps=3.1+17.93"
+    assert f"; {said}" in judge_choice(parted).text
+    shown = "with periods:steps=24+50.3 0.0 % of the variance of its periods shown"
+    assert dict(list_choice_facts(parted))["columns"].endswith(f"; {said}, {shown}")
+    assert "columns" not in dict(list_choice_facts(choose_columns(a=[(24, 1)])))
 
 
 def test_what_is_left_out_is_noted_once_for_each_reason():

@@ -1,6 +1,7 @@
 """The choice is the one that the written rules give, and noise, units and origins do not change it."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from pe_spectra.series.proposing import find_demand
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.suitability import measure_candidate
 from pe_spectra.sources import read_encoding
+from tests.series.recorded import add_waves
 from tests.series.test_periods import KINDS, make
 
 START = np.datetime64("2020-01-01")
@@ -112,9 +114,49 @@ def test_what_would_change_the_choice_is_what_the_other_rules_give():
     assert all(set(change.names) != best for change in choice.changes)
 
 
+#: Periods of columns whose choices are alike, and of some that are not; of noise there are none.
+COLUMNS = {
+    "one": ((24, 1.0),),
+    "two": ((24, 1.0), (50.3, 1.0)),
+    "other": ((50.3, 1.0),),
+    "quick": ((3.1, 0.7), (5.7, 0.5), (9.1, 0.5)),
+    "noise": (),
+}
+
+
+def describe_columns(*names):
+    rng, steps = np.random.default_rng(3), np.arange(2000.0)
+    columns = {name: add_waves(steps, *COLUMNS[name]) + 0.3 * rng.standard_normal(2000) for name in names}
+    return describe_series(columns, steps)
+
+
+@pytest.mark.parametrize("names", list(itertools.combinations(COLUMNS, 3)))
+def test_each_column_chooses_as_if_it_were_alone(names):
+    report, window = describe_columns(*names), 128
+    specs = ("sinusoidal:d=64", "periods:steps=24+50.3", "periods:steps=3.1+5.7+9.1", "rope:d=64", "alibi")
+    candidates = [read_encoding(spec) for spec in specs]
+    found = choose_encoding(report, d=64, window=window, candidates=candidates)
+    best = {one.candidate.name for one in found.ranked if one.rank == 1}
+    assert [one.column for one in found.by_column] == list(names)
+    for one, column in zip(found.by_column, report.columns, strict=True):
+        alone = choose_encoding(replace(report, columns=(column,)), d=64, window=window, candidates=candidates)
+        if one.column == "noise":
+            assert (one.wanted, one.seen, one.names, one.agrees) == ((), None, (), None)
+            continue
+        assert set(one.names) == {other.candidate.name for other in alone.ranked if other.rank == 1}
+        assert len(one.wanted) == len(COLUMNS[one.column])
+        assert one.agrees is bool(best & set(one.names))
+        seen = {other.candidate.name: other.candidate.seen for other in alone.ranked}
+        assert one.seen == pytest.approx(seen[found.ranked[0].candidate.name])
+    # what is best for each is best for all
+    shared = set.intersection(*(set(one.names) for one in found.by_column if one.names))
+    assert best == shared or not shared
+
+
 def test_nothing_suits_where_all_repeat():
     found = choose("dft:d=16", "periods:steps=48", window=100)
     assert {one.advice for one in found.ranked} == {"avoid"}
+    assert found.by_column == ()
 
 
 def test_what_cannot_answer_is_left_out_with_its_reason():

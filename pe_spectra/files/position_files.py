@@ -72,9 +72,9 @@ def read_position_file(path: Path, column: str | None, *, label: str) -> ReadPos
 
 def _read_columns(file: RegularFile, suffix: str, column: str | None) -> Mapping[str, SeriesCells]:
     if suffix == ".parquet":
-        from pe_spectra.files.parquet_table import read_parquet_columns
+        from pe_spectra.files.parquet_series import read_parquet_columns
 
-        return read_parquet_columns(file)
+        return read_parquet_columns(file, () if column is None else (column,), None)[0]
     return read_text_columns(file, () if column is None else (column,), column)[0]
 
 

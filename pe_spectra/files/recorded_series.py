@@ -86,9 +86,10 @@ def read_series(path: Path, *, columns: Sequence[str] = (), time: str | None = N
             found, left = read_text_columns(file, columns, time)
             return _join(found, time, columns, left)
         if suffix == ".parquet":
-            from pe_spectra.files.parquet_table import read_parquet_columns
+            from pe_spectra.files.parquet_series import read_parquet_columns
 
-            return _join(read_parquet_columns(file), time, columns)
+            found, left = read_parquet_columns(file, columns, time)
+            return _join(found, time, columns, left)
         if suffix in (".npy", ".npz"):
             return _join(_read_arrays(file, suffix), time, columns)
         raise RefusedError(
@@ -129,7 +130,7 @@ def _join(
     values = {name: cells.astype(np.float64) for name, cells in kept.items() if isinstance(cells, np.ndarray)}
     left = [name for name in (*left, *(name for name in kept if name not in values)) if not columns or name in columns]
     if not values or (columns and left):
-        words = f"; words or dates are in {_list_names(left)}" if left else ""
+        words = f"; without numbers: {_list_names(left)}" if left else ""
         raise RefusedError(f"has no numbers beside its times{words}")
     if len(values) > MAX_SERIES_COLUMNS:
         raise RefusedError(f"has {len(values)} columns of numbers; --column chooses at most {MAX_SERIES_COLUMNS}")
@@ -140,7 +141,7 @@ def _join(
         values = {name: column[times.rows] for name, column in values.items()}
     notes = times.notes if times is not None else ("no column of times was found: rows count as evenly spaced",)
     if left and not columns:
-        notes = (*notes, f"left out, for they hold words or dates: {_list_names(left)}")
+        notes = (*notes, f"left out, for they hold no numbers: {_list_names(left)}")
     return RecordedSeries(columns=values, rows=rows, times=times, timed=timed, notes=notes)
 
 

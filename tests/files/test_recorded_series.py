@@ -1,9 +1,5 @@
 """Files of recorded series: what is read of each, what is counted, and what is refused in one line."""
 
-import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType, SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -75,7 +71,7 @@ def test_words_and_further_dates_are_left_out_and_named(tmp_path):
     text = "a,b,site,x\n2024-01-01,2024-02-01,k,1\n2024-01-02,2024-02-02,l,2\n"
     found = read(tmp_path, text)
     assert (found.timed, list(found.columns)) == ("a", ["x"])
-    assert found.notes == ("left out, for they hold words or dates: site and b",)
+    assert found.notes == ("left out, for they hold no numbers: site and b",)
     assert read(tmp_path, text, time="b", columns=["x"]).times.origin == np.datetime64("2024-02-01")
 
 
@@ -144,7 +140,7 @@ def test_rows_are_counted_where_there_are_no_times(tmp_path):
         ("a,a\n1,2\n", "line 1 has two columns with one name (a)"),
         (b"\xff\xfed\x00", "is UTF-16; UTF-8 is accepted"),
         ("date\n2024-01-01\n", "has no numbers beside its times"),
-        ("date,x\n2024-01-01,k\n", "has no numbers beside its times; words or dates are in x"),
+        ("date,x\n2024-01-01,k\n", "has no numbers beside its times; without numbers: x"),
         ("date,x\n2024-01-01,1\n,2\n".replace("2024-01-01", "NaT"), "column date has no time"),
         (
             ",".join(f"c{place}" for place in range(65)) + "\n" + ",".join("1" * 65),
@@ -160,7 +156,7 @@ def test_columns_that_there_are_not_or_that_hold_no_numbers(tmp_path):
     assert refuse(tmp_path, PLAIN, columns=["load"]) == "has no column load; it has date and x"
     assert refuse(tmp_path, PLAIN, time="when") == "has no column when; it has date and x"
     text = "date,until,x\n2024-01-01,2024-01-02,1\n"
-    assert refuse(tmp_path, text, columns=["until"]) == "has no numbers beside its times; words or dates are in until"
+    assert refuse(tmp_path, text, columns=["until"]) == "has no numbers beside its times; without numbers: until"
     assert refuse(tmp_path, "a,b\nk,1\n", columns=["a"]).startswith("line 2, column a is no number (k)")
     assert refuse(tmp_path, "t,b\n,1\n") == "column t has no time"
 
@@ -207,64 +203,6 @@ def test_other_files_are_refused(tmp_path):
     assert refuse(tmp_path, "x", "a.json").startswith("is no kind of file that a series is read from; .csv")
     with pytest.raises(FileError, match="no such file"):
         read_series(tmp_path / "none.csv")
-
-
-class Kind:
-    """A type of pyarrow, as far as it is asked for."""
-
-    def __init__(self, name):
-        self.name = name
-
-
-class Cells:
-    """A column of pyarrow, as far as it is asked for."""
-
-    def __init__(self, values, null_count=0):
-        self.values, self.null_count = values, null_count
-
-    def combine_chunks(self):
-        return self
-
-    def cast(self, *_, **__):
-        return self
-
-    def to_numpy(self, zero_copy_only):
-        assert not zero_copy_only
-        return self.values
-
-
-@pytest.fixture
-def arrow(monkeypatch):
-    """A stand-in for pyarrow: what is read through it is looked at all the same."""
-    columns = {
-        "when": ("temporal", Cells(np.array(["2024-01-01", "NaT", "2024-01-02"], dtype="datetime64[us]"), 1)),
-        "whole": ("integer", Cells(np.arange(3))),
-        "holes": ("integer", Cells(np.array([1.0, np.nan, 2.0]), 1)),
-        "real": ("floating", Cells(np.arange(3) / 2)),
-        "word": ("text", None),
-    }
-    library, parquet = ModuleType("pyarrow"), ModuleType("pyarrow.parquet")
-    library.__spec__ = parquet.__spec__ = ModuleSpec("pyarrow", None)
-    library.PythonFile = lambda stream, **_: stream
-    library.timestamp, library.float64 = Kind, lambda: Kind("double")
-    library.types = SimpleNamespace(
-        **{f"is_{name}": lambda kind, name=name: kind.name == name for name in ("temporal", "integer", "floating")}
-    )
-    schema = [SimpleNamespace(name=name, type=Kind(kind)) for name, (kind, _) in columns.items()]
-    table = SimpleNamespace(schema_arrow=schema)
-    table.read = lambda *, columns, held=dict(columns): SimpleNamespace(column=lambda _: held[columns[0]][1])
-    parquet.ParquetFile = lambda _: table
-    library.parquet = parquet
-    monkeypatch.setitem(sys.modules, "pyarrow", library)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", parquet)
-
-
-@pytest.mark.usefixtures("arrow")
-def test_columns_of_parquet(tmp_path):
-    found = read(tmp_path, b"PAR1", "a.parquet")
-    assert (found.timed, list(found.columns)) == ("when", ["whole", "holes", "real"])
-    np.testing.assert_array_equal(found.columns["holes"], [1, 2])
-    np.testing.assert_array_equal(found.times.seconds, [0, 86400])
 
 
 def test_a_column_of_dates_without_any_is_refused():

@@ -185,13 +185,16 @@ def _describe_period(period: SeriesPeriod, sampling: Sampling) -> str:
     parts += [f"{percent(period.share)} of the variance", f"{period.cycles:.4g} cycles"]
     if period.harmonics:
         parts.append(f"harmonics {' '.join(map(str, period.harmonics))}")
+    if period.modulated:
+        parts.append(f"amplitude changes with {join(list(period.modulated))}")
     return "; ".join([*parts, f"false alarm {period.false_alarm:.2g}"])
 
 
 def _explain(report: SeriesReport) -> Iterator[tuple[str, str]]:
     rate = f"in series of noise alone one is told in {percent(report.rate)} at most"
     yield "period", f"a sinusoid that stands out of the red and white noise fitted to the periodogram; {rate}"
-    yield "share", "of the variance, with the harmonics, which are multiples of the frequency that stand out, too"
+    multiples = "with the harmonics, which are multiples of the frequency that stand out, too"
+    yield "share", f"of the variance, {multiples}, and what stands out beside them where the amplitude changes"
     yield "false_alarm", "the probability of a sinusoid as strong in noise alone, at any of the frequencies"
     yield "looked for", f"at least {LEAST_CYCLES:g} cycles in the record; a longer wave is a trend"
 

@@ -1,8 +1,9 @@
-"""Sinusoids that belong together: harmonics of one period, and those too near each other to be told apart."""
+"""Sinusoids that belong together: harmonics, sidebands, and those too near each other to be told apart."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class LineGroup(ReadOnly):
     ----------
     cycles, error : over the record, with the standard error. lines : places in the model. harmonics : multiples.
     strongest : the largest amplitude. false_alarm : of its surest sinusoid. drifts : whether it is not steady.
+    modulated : cycles of the slower periods that its amplitude changes with.
     """
 
     cycles: float
@@ -40,6 +42,7 @@ class LineGroup(ReadOnly):
     strongest: float
     false_alarm: float
     drifts: bool
+    modulated: tuple[float, ...] = ()
 
 
 def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> list[LineGroup]:
@@ -83,7 +86,7 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
             groups.append(one)
         else:
             groups[place] = _add(groups[place], one)
-    return groups
+    return _join_sidebands(groups, span if is_dated else None)
 
 
 def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
@@ -108,6 +111,41 @@ def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None) -> i
         follows = multiple <= _MAY_LEAD or (bool(base.harmonics) and one.strongest < base.strongest)
         if 2 <= multiple <= _HIGHEST and near and follows:
             return place
+    return None
+
+
+def _join_sidebands(groups: list[LineGroup], span: float | None) -> list[LineGroup]:
+    """Put what lies at the sum or the difference of the frequencies of two stronger periods to the quicker of both.
+
+    A period whose amplitude goes up and down with a slower one has such sidebands, as its harmonics have.
+    """
+    ordered = sorted(groups, key=lambda one: -one.strongest)
+    for place in reversed(range(2, len(ordered))):
+        found = _find_carrier(ordered[place], ordered[:place], span)
+        if found is not None:
+            carrier, slower = found
+            one, base = ordered.pop(place), ordered[carrier]
+            ordered[carrier] = replace(
+                base,
+                lines=(*base.lines, *one.lines),
+                modulated=tuple(dict.fromkeys((*base.modulated, slower, *one.modulated))),
+                false_alarm=min(base.false_alarm, one.false_alarm),
+            )
+    return sorted(ordered, key=lambda one: one.cycles)
+
+
+def _find_carrier(one: LineGroup, stronger: list[LineGroup], span: float | None) -> tuple[int, float] | None:
+    """The period that it is a sideband of, and the cycles of the slower one; none of one that the calendar names."""
+    if span is not None and name_period(span / one.cycles, 0.0) is not None:
+        return None
+    for place, base in enumerate(stronger):
+        for multiple in (1, *base.harmonics):
+            away = abs(one.cycles - multiple * base.cycles)
+            for slower in stronger:
+                error = math.hypot(one.error, multiple * base.error, slower.error)
+                within = _LEAST + min(_FARTHEST, _ERRORS * error)
+                if slower.cycles < base.cycles / 2 and abs(away - slower.cycles) <= within:
+                    return place, slower.cycles
     return None
 
 

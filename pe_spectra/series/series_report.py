@@ -43,6 +43,11 @@ class SeriesPeriod(Result):
     harmonics: tuple[int, ...] = quantity(
         "Which multiples of its frequency stand out of the noise, too.", write=lambda found: " ".join(map(str, found))
     )
+    modulated: tuple[str, ...] = quantity(
+        "Slower periods that its amplitude changes with: sinusoids at sums and differences of both frequencies stand "
+        "out of the noise, too, and are its own.",
+        write=", ".join,
+    )
     drifts: bool = quantity("Whether it is several sinusoids too near each other to be told apart: it is not steady.")
     false_alarm: float = quantity(
         "How likely noise alone has a sinusoid so strong at any of the frequencies looked at.", minimum=0, maximum=1
@@ -207,7 +212,12 @@ def _describe_period(
         share=float(np.var(found.model.compute(places, np.array(group.lines)))),
         amplitude=group.strongest * deviation,
         harmonics=group.harmonics,
+        modulated=tuple(_name(span / cycles, sampling) for cycles in group.modulated),
         drifts=group.drifts,
         false_alarm=group.false_alarm,
         waves=tuple(zip(lengths.tolist(), powers.tolist(), strict=True)),
     )
+
+
+def _name(period: float, sampling: Sampling) -> str:
+    return (name_period(period, 0.0) if sampling.is_dated else None) or sampling.write(period)

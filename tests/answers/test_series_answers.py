@@ -112,3 +112,12 @@ def test_a_named_period_has_its_article(length, name):
     values = np.sin(2 * np.pi * times / length) + 0.1 * np.random.default_rng(1).standard_normal(len(times))
     found = describe_series({"x": values}, times, origin=np.datetime64("2024-01-01"))
     assert entitle_period(found.columns[0].periods[0], found.sampling).startswith(f"{name} (")
+
+
+def test_a_slower_period_that_the_amplitude_goes_with_is_told():
+    days = np.arange(1600.0)
+    year = np.cos(2 * np.pi * days / 365.2425)
+    values = (1 + 0.6 * year) * np.cos(2 * np.pi * days / 7) + 2 * year
+    values += 0.2 * np.random.default_rng(0).standard_normal(1600)
+    report = describe_series({"x": values}, days * 86400, origin=np.datetime64("2020-01-01"))
+    assert "; amplitude changes with year; " in dict(answer_series(report).facts)["x: a week"]

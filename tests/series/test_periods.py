@@ -148,6 +148,56 @@ def test_a_day_is_no_harmonic_of_a_week_nor_half_a_day_of_one():
     assert [(one.named, one.harmonics) for one in found] == [("day", (2,)), ("week", ())]
 
 
+def describe_steps(values, step=1.0, **more):
+    rng = np.random.default_rng(4)
+    noisy = values + 0.2 * rng.standard_normal(len(values))
+    (column,) = describe_series({"x": noisy}, np.arange(float(len(values))) * step, **more).columns
+    return {round(one.steps, 1): one for one in column.periods}
+
+
+@pytest.mark.parametrize("unit", ["dated", "plain"])
+def test_a_period_whose_amplitude_goes_with_a_slower_one_has_its_sidebands(unit):
+    days = np.arange(1600.0)
+    year = np.cos(2 * np.pi * days / 365.2425)
+    week = (np.arange(1600) % 7 < 2) * 2.0
+    more = {"step": DAY, "origin": np.datetime64("2020-01-01")} if unit == "dated" else {}
+    values = (1 + 0.6 * year) * week + 2 * year
+    found = describe_steps(values, **more)
+    assert sorted(found) == [7.0, pytest.approx(365.2, abs=3)]
+    (slow,) = (one for steps, one in found.items() if steps > 300)
+    assert (found[7.0].harmonics, slow.harmonics, slow.modulated) == ((2, 3), (), ())
+    (name,) = found[7.0].modulated
+    assert name == "year" if unit == "dated" else name.startswith("36")
+    # with its sidebands it explains what the product does
+    product = (1 + 0.6 * year) * (week - week.mean())
+    assert found[7.0].share == pytest.approx(np.var(product) / (np.var(values) + 0.04), rel=0.03)
+
+
+def test_two_periods_that_add_up_have_no_sidebands():
+    found = describe_steps(add_waves(np.arange(2000.0), (24, 1), (300, 1)))
+    assert sorted(found) == [24.0, pytest.approx(300, abs=2)]
+    assert all(one.modulated == () for one in found.values())
+
+
+@pytest.mark.parametrize("third", [1 / (1 / 24 + 1 / 300 + 3 / 2000), 18.3])
+def test_a_third_period_elsewhere_is_its_own(third):
+    found = describe_steps(add_waves(np.arange(2000.0), (24, 1), (300, 1), (third, 0.4)))
+    assert len(found) == 3
+    assert all(one.modulated == () for one in found.values())
+
+
+def test_what_lies_at_a_sum_but_is_the_strongest_is_no_sideband():
+    found = describe_steps(add_waves(np.arange(2000.0), (24, 0.5), (300, 0.5), (1 / (1 / 24 + 1 / 300), 2)))
+    assert round(1 / (1 / 24 + 1 / 300), 1) in found
+    # nor is one that the calendar has a name for: a day, at the sum of a week and of what makes it up
+    hours = np.arange(3000.0)
+    other = 1 / (1 / 24 - 1 / 168)
+    days = describe_steps(
+        add_waves(hours, (other, 1.5), (168, 1.5), (24, 1)), step=HOUR, origin=np.datetime64("2024-01-01")
+    )
+    assert days[24.0].named == "day"
+
+
 def test_a_period_that_drifts_is_one_that_is_not_steady():
     steps = np.arange(2000.0)
     phases = 2 * np.pi * steps / 48 * (1 + 0.01 * steps / 2000)

@@ -120,7 +120,7 @@ COMMANDS: Mapping[str, Declaration] = {
     "series": Declaration(
         summary="Which encoding suits a recorded series: its step, gaps and periods, and what each makes of them.",
         module="series_command",
-        takes="file column time d:model window:samples candidates",
+        takes="file column time time_unit start:series d:model window:samples candidates",
         figure="",
         examples=(
             "pe-spectra series readings.csv",

@@ -214,6 +214,10 @@ OPTIONS: Mapping[str, Option] = {
         words=ENCODING_NAMES,
     ),
     "time": Option("--time", "NAME", "column of the times  [the first with dates, or called time, date, timestamp]"),
+    "time_unit": Option(
+        "--time-unit", "TIME", "what 1 is in a column of times that are numbers, or a row: ms, h, 30min  [not known]"
+    ),
+    "start:series": Option("--start", "ISO", "with --time-unit, the date of time 0, or of the first row  [not known]"),
     # of models
     "trained": Option("--trained", "N", "positions the model was trained with  [as its file says]", _CONTEXT),
     "trained:audit": Option("--trained", "N", "training context length  [the file's]", _CONTEXT),

@@ -11,9 +11,11 @@ from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.cli.subject import check_work
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_WINDOW_WORK
+from pe_spectra.numbers import quote
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
+    from pe_spectra.files.series_times import NumberUnit
 
 
 def series(
@@ -21,6 +23,8 @@ def series(
     file: str,
     column: tuple[str, ...] | None,
     time: str | None,
+    time_unit: str | None,
+    start: str | None,
     d: int,
     window: int | None,
     candidates: Sequence[str] | None,
@@ -39,9 +43,10 @@ def series(
 
     if window is not None:
         check_work("--window and --d", window * window * d, MAX_WINDOW_WORK)
+    unit = read_unit(time_unit, start)
     chosen = read_candidates(candidates or (), d)
     with run.progress("looking for periods"):
-        read = read_series(Path(file), columns=column or (), time=time, label="FILE")
+        read = read_series(Path(file), columns=column or (), time=time, unit=unit, label="FILE")
         report = describe_series(read.columns, file=file, timed=read.timed, **read.known)
         drawn = list_columns(report.columns)
         if run.figure is not None and not drawn:
@@ -53,6 +58,37 @@ def series(
             answer_series(report, choice, notes=read.notes),
             plot("pe_spectra.plots.series_spectrum.compose_series", report, choice) if drawn else None,
         )
+
+
+def read_unit(text: str | None, start: str | None) -> NumberUnit | None:
+    """Read what a time that is a number lasts, a unit as `h` or a duration, and the moment of 0.
+
+    Raises
+    ------
+    InputError : no such unit or moment, or a moment without a unit.
+
+    >>> read_unit("h", None).seconds, read_unit("10ms", "2024-01-01").seconds, read_unit(None, None)
+    (3600.0, 0.01, None)
+    """
+    if text is None:
+        if start is not None:
+            raise InputError("--start goes with --time-unit", start)
+        return None
+    from numpy import datetime64
+
+    from pe_spectra.domains import Duration, Moment, read_duration, read_months
+    from pe_spectra.files.series_times import NumberUnit
+
+    try:
+        length = Duration().parse(f"1{text}" if text.isalpha() else text, "--time-unit")
+    except InputError:
+        raise InputError("--time-unit is no unit or duration", quote(text), Duration().accepted) from None
+    if read_months(length):
+        raise InputError(
+            "--time-unit is not of one length", text, "ns, us, ms, s, min, h, d, week or a duration of these"
+        )
+    moment = None if start is None else datetime64(Moment().parse(start, "--start"), "us")
+    return NumberUnit(seconds=float(read_duration(length)), start=moment)
 
 
 def read_candidates(specs: Sequence[str], d: int) -> tuple[Encoding, ...]:

@@ -14,7 +14,7 @@ from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.numpy_files import Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import read_text_columns
-from pe_spectra.files.series_times import ReadTimes, SeriesCells, is_named_as_time, read_number_times
+from pe_spectra.files.series_times import NumberUnit, ReadTimes, SeriesCells, is_named_as_time, read_number_times
 from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join
@@ -46,18 +46,24 @@ class RecordedSeries:
         """What is known of the times, as their description takes it; rows are their own times where there are none."""
         if self.times is None:
             return {"times": np.arange(self.rows, dtype=np.float64)}
-        unit = {} if self.times.origin is not None else {"unit": "units of the times"}
         return {
             "times": self.times.seconds,
             "rows": self.rows,
             "origin": self.times.origin,
             "shifts": self.times.shifts,
             "timeless": self.rows - len(self.times.rows),
-            **unit,
+            "unit": self.times.unit,
         }
 
 
-def read_series(path: Path, *, columns: Sequence[str] = (), time: str | None = None, label: str = "") -> RecordedSeries:
+def read_series(
+    path: Path,
+    *,
+    columns: Sequence[str] = (),
+    time: str | None = None,
+    unit: NumberUnit | None = None,
+    label: str = "",
+) -> RecordedSeries:
     """Read a series from a file: all columns of numbers, or those that are named.
 
     Parameters
@@ -65,6 +71,7 @@ def read_series(path: Path, *, columns: Sequence[str] = (), time: str | None = N
     path : a text with separated columns, .npy, .npz, or .parquet where pyarrow is installed.
     columns : names of those to read; none for all of numbers. time : the name of the column of times; None for the
         first that holds dates or is called as such columns are.
+    unit : of times that are numbers, and of rows where there are none; None for one that is not known.
     label : the option that named the file, for messages; may be empty.
 
     Raises
@@ -84,14 +91,14 @@ def read_series(path: Path, *, columns: Sequence[str] = (), time: str | None = N
         suffix = path.suffix.lower()
         if suffix in (".csv", ".tsv", ".txt"):
             found, left = read_text_columns(file, columns, time)
-            return _join(found, time, columns, left)
+            return _join(found, time, columns, left, unit=unit)
         if suffix == ".parquet":
             from pe_spectra.files.parquet_series import read_parquet_columns
 
             found, left = read_parquet_columns(file, columns, time)
-            return _join(found, time, columns, left)
+            return _join(found, time, columns, left, unit=unit)
         if suffix in (".npy", ".npz"):
-            return _join(_read_arrays(file, suffix), time, columns)
+            return _join(_read_arrays(file, suffix), time, columns, unit=unit)
         raise RefusedError(
             "is no kind of file that a series is read from; .csv, .tsv, .txt, .npy, .npz and .parquet are"
         )
@@ -117,7 +124,12 @@ def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:
 
 
 def _join(
-    found: Mapping[str, SeriesCells], time: str | None, columns: Sequence[str], left: Sequence[str] = ()
+    found: Mapping[str, SeriesCells],
+    time: str | None,
+    columns: Sequence[str],
+    left: Sequence[str] = (),
+    *,
+    unit: NumberUnit | None,
 ) -> RecordedSeries:
     """Settle which column holds the times, and leave out the rows that have none."""
     for name in (*columns, *([time] if time is not None else [])):
@@ -125,7 +137,9 @@ def _join(
             raise RefusedError(f"has no column {shorten(name, 40)}; it has {_list_names([*found, *left])}")
     timed = time if time is not None else _find_timed(found)
     held = None if timed is None else found[timed]
-    times = read_number_times(held, shorten(timed or "")) if isinstance(held, np.ndarray) else held
+    times = read_number_times(held, shorten(timed or ""), unit) if isinstance(held, np.ndarray) else held
+    if isinstance(held, ReadTimes) and unit is not None:
+        raise RefusedError(f"has dates in column {shorten(timed or '', 40)}; --time-unit goes with numbers")
     kept = {name: cells for name, cells in found.items() if name != timed and (not columns or name in columns)}
     values = {name: cells.astype(np.float64) for name, cells in kept.items() if isinstance(cells, np.ndarray)}
     left = [name for name in (*left, *(name for name in kept if name not in values)) if not columns or name in columns]
@@ -140,6 +154,8 @@ def _join(
     if times is not None and len(times.rows) < rows:
         values = {name: column[times.rows] for name, column in values.items()}
     notes = times.notes if times is not None else ("no column of times was found: rows count as evenly spaced",)
+    if times is None and unit is not None:
+        times = read_number_times(np.arange(rows), "", unit)
     if left and not columns:
         notes = (*notes, f"left out, for they hold no numbers: {_list_names(left)}")
     return RecordedSeries(columns=values, rows=rows, times=times, timed=timed, notes=notes)

@@ -42,7 +42,7 @@ class ReadTimes:
     seconds : (R,) of the rows that have a time: seconds since the first of them, or numbers as they are.
     rows : (R,) which rows these are. origin : the moment of the first; None of numbers that are no dates.
     shifts : places in `seconds` before which the zone changes, and by how many seconds. zoned : whether the file has
-        zones, and the times are in UTC. missing : rows without a time.
+        zones, and the times are in UTC. missing : rows without a time. unit : of `seconds` without an origin.
     """
 
     seconds: F64
@@ -52,6 +52,7 @@ class ReadTimes:
     notes: tuple[str, ...] = ()
     zoned: bool = False
     missing: int = 0
+    unit: str = "units of the times"
 
 
 #: A column of a file: numbers, or times.
@@ -165,21 +166,36 @@ def _read_zone(text: str) -> int:
     return -seconds if text.strip().startswith("-") else seconds
 
 
-def read_number_times(values: NDArray[Any], name: str) -> ReadTimes:
-    """Read times that are numbers: counted from 1970 where all lie in its range, else as they are.
+@dataclass(frozen=True, kw_only=True)
+class NumberUnit:
+    """What times that are numbers count: how many seconds one of them is, and the moment of 0 where that is known."""
+
+    seconds: float
+    start: np.datetime64 | None = None
+
+
+def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None = None) -> ReadTimes:
+    """Read times that are numbers: of a unit that is told, else counted from 1970 where all lie in its range.
 
     >>> read_number_times(np.array([1.7e9, 1.7e9 + 60]), "t").seconds.tolist()
     [0.0, 60.0]
+    >>> read_number_times(np.arange(3), "t", NumberUnit(seconds=1800.0)).seconds.tolist()
+    [0.0, 1800.0, 3600.0]
     """
     rows = np.flatnonzero(np.isfinite(values)).astype(np.int64)
     if not len(rows):
         raise RefusedError(f"column {name} has no time")
     kept = values[rows]
+    if unit is not None:
+        if unit.start is None:
+            return ReadTimes(seconds=kept * unit.seconds, rows=rows, unit="s")
+        origin = unit.start + np.timedelta64(round(float(kept[0]) * unit.seconds * 1e6), "us")
+        return ReadTimes(seconds=(kept - kept[0]) * unit.seconds, rows=rows, origin=origin)
     least, most = float(kept.min()), float(kept.max())
-    for smallest, unit, parts in _EPOCHS:
+    for smallest, named, parts in _EPOCHS:
         if least >= smallest and most < smallest * _DECADES:
             origin = _UNIX + np.timedelta64(round(int(kept[0]) * 10**6 / parts), "us")
-            note = f"column {name} was read as {unit} since 1970-01-01 UTC"
+            note = f"column {name} was read as {named} since 1970-01-01 UTC"
             return ReadTimes(seconds=(kept - kept[0]) / float(parts), rows=rows, origin=origin, notes=(note,))
     return ReadTimes(seconds=kept.astype(np.float64), rows=rows)
 

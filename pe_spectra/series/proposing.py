@@ -211,7 +211,10 @@ def _build_calendar(report: SeriesReport, demand: Demand) -> Encoding:
     sampling = report.sampling
     text = write_step(sampling)
     step = read_duration(text)
-    begin = Moment().parse(sampling.start, "calendar: the first time")
+    try:
+        begin = Moment().parse(sampling.start, "the first time")
+    except InputError:
+        raise InputError("a calendar begins with a date, and the first time has none") from None
     if read_months(text):  # of the fields those of the year alone turn
         return Calendar(fields=("month",), start=begin, step=text)
     wanted = {_FIELDS[one.name] for one in demand.wanted if one.name in _FIELDS}

@@ -113,6 +113,45 @@ def test_a_figure_is_drawn_where_there_is_something_to_draw(here, refuse, tmp_pa
     assert here("series flat.csv").out.startswith("Nothing was looked for: x: all values are equal.")
 
 
+@pytest.mark.parametrize(
+    ("unit", "step"), [("30min", 1800.0), ("h", 3600.0), ("d", 86400.0), ("0.5ms", 0.0005), (".5s", 0.5)]
+)
+def test_rows_and_numbers_have_the_unit_that_is_told(here, tmp_path, unit, step):
+    values = add_waves(np.arange(2400.0), (48, 1)) + 0.3 * np.random.default_rng(0).standard_normal(2400)
+    np.save(tmp_path / "rows.npy", values)
+    np.savez(tmp_path / "numbers.npz", t=np.arange(2400.0), load=values)
+    for name in ("rows.npy", "numbers.npz"):
+        document = json.loads(here(f"series {name} --time-unit {unit} --json").out)
+        assert (document["sampling"]["unit"], document["sampling"]["step"]) == ("s", pytest.approx(step))
+        (period,) = document["columns"][0]["periods"]
+        assert period["period"] == pytest.approx(48 * step, rel=1e-3)
+        assert period["named"] == {1800.0: "day"}.get(step)
+        dated = json.loads(here(f"series {name} --time-unit {unit} --start 2024-01-01T00:00:00.5 --json").out)
+        assert dated["sampling"]["start"] == "2024-01-01 00:00:00.5"
+    names = [one["name"] for one in dated["choice"]["candidates"]]
+    assert ("ladder and calendar" in names) == (step == 1800)
+    if step == 1800:
+        assert any(
+            one.endswith("a calendar begins with a date, and the first time has none") for one in document["notes"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("load.csv --time-unit h", "load.csv: has dates in column date; --time-unit goes with numbers (FILE)"),
+        ("flat.csv --start 2024-01-01", "--start goes with --time-unit (2024-01-01)"),
+        ("flat.csv --time-unit month", "--time-unit is not of one length (month); ns, us, ms, s, min, h, d, week or "),
+        ("flat.csv --time-unit parsec", "--time-unit is no unit or duration (parsec); a number of ns, us, "),
+        ("flat.csv --time-unit ''", "--time-unit is no unit or duration (''); a number of ns, us, "),
+        ("flat.csv --time-unit 0s", "--time-unit is no unit or duration (0s); a number of ns, us, "),
+        ("flat.csv --time-unit h --start soon", "--start is not a date or time (soon); an ISO date"),
+    ],
+)
+def test_units_and_starts_that_are_refused(refuse, here, line, told):
+    assert refuse(f"series {line}").startswith(told)
+
+
 def test_what_is_refused(here, refuse):
     assert refuse("series one.csv") == "one.csv has one time only; rows at two times or more are accepted"
     assert refuse("series none.csv") == "none.csv: no such file or folder (FILE)"

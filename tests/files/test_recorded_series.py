@@ -6,7 +6,7 @@ import pytest
 from pe_spectra.errors import FileError, PeSpectraError
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.files.recorded_series import read_series
-from pe_spectra.files.series_times import read_moments
+from pe_spectra.files.series_times import NumberUnit, read_moments
 
 DAYS = [str(np.datetime64("2024-01-01") + day) for day in range(4)]
 PLAIN = "date,x\n" + "".join(f"{day},{place}\n" for place, day in enumerate(DAYS))
@@ -108,6 +108,28 @@ def test_other_numbers_are_times_of_any_unit(tmp_path):
     assert (found.timed, found.known["unit"], found.known["origin"]) == ("t", "units of the times", None)
     np.testing.assert_array_equal(found.times.seconds, [0.5, 2.5])
     np.testing.assert_array_equal(found.columns["x"], [1, 3])
+
+
+@pytest.mark.parametrize("text", ["x,t\n1,3\n2,\n3,5.5\n", "x,t\n1,3e9\n2,\n3,3000000002.5\n"])
+def test_numbers_are_times_of_the_unit_that_is_told(tmp_path, text):
+    first = 3 if "3e9" not in text else 3e9
+    plain = read(tmp_path, text, unit=NumberUnit(seconds=0.25))
+    assert (plain.known["unit"], plain.known["origin"]) == ("s", None)
+    np.testing.assert_array_equal(plain.known["times"], [first / 4, first / 4 + 0.625])
+    dated = read(tmp_path, text, unit=NumberUnit(seconds=0.25, start=np.datetime64("2024-01-01", "us")))
+    np.testing.assert_array_equal(dated.known["times"], [0, 0.625])
+    assert dated.known["origin"] == np.datetime64("2024-01-01", "us") + np.timedelta64(int(first * 250_000), "us")
+    assert plain.notes == dated.notes == ()
+    np.testing.assert_array_equal(dated.columns["x"], [1, 3])
+
+
+def test_rows_last_as_long_as_is_told_where_there_are_no_times(tmp_path):
+    found = read(tmp_path, "x\n1\n2\n", unit=NumberUnit(seconds=60.0))
+    assert (found.timed, found.known["unit"], found.known["rows"], found.known["timeless"]) == (None, "s", 2, 0)
+    np.testing.assert_array_equal(found.known["times"], [0, 60])
+    assert found.notes == ("no column of times was found: rows count as evenly spaced",)
+    told = refuse(tmp_path, "day,x\n2024-01-01,1\n", unit=NumberUnit(seconds=60.0))
+    assert told == "has dates in column day; --time-unit goes with numbers"
 
 
 def test_rows_are_counted_where_there_are_no_times(tmp_path):

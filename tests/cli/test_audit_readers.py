@@ -114,16 +114,17 @@ def test_completion_of_the_last_name():
 def test_a_window_is_that_of_the_reader(cli):
     """llama.cpp sees all where its architecture has no window; where it was not measured nothing is claimed."""
     model = f"audit {MODELS / 'mistral-7b-v0.1.json'} --json --reader"
-    (own, other, open_) = (
-        read_json(cli(f"{model} {name}"))["models"][0]["layer_types"][0]
-        for name in ("transformers-5", "llama.cpp", "vllm")
+    unknown = f"audit {MODELS / 'starcoder2-3b.json'} --json --reader"
+    (own, other, kept, open_) = (
+        read_json(cli(line))["models"][0]["layer_types"][0]
+        for line in (f"{model} transformers-5", f"{model} llama.cpp", f"{model} vllm", f"{unknown} vllm")
     )
-    assert (own["window"], other["window"], open_["window"]) == (4096, None, None)
+    assert [one["window"] for one in (own, other, kept, open_)] == [4096, None, 4096, None]
     assert own["never_turn"] > other["never_turn"] > 0
     assert "these layers see all positions: their window of 4,096 is not kept to" in other["notes"]
     assert (open_["never_turn"], open_["unseen_pairs"], open_["low_bin"]) == (None, [], None)
     assert {pair["state"] for pair in open_["frequencies"]} == {None}
-    assert open_["notes"] == ["whether these layers see 4,096 positions at once, as in transformers, was not measured"]
-    assert "is not known, since its window was not measured" in cli(f"{model.replace(' --json', '')} vllm").out
+    assert "whether these layers see 4,096 positions at once, as in transformers, was not measured" in open_["notes"]
+    assert "is not known, since its window was not measured" in cli(f"{unknown.replace(' --json', '')} vllm").out
     kept = read_json(cli(f"audit {MODELS / 'gemma-2-9b.json'} --json --reader llama.cpp"))["models"][0]["layer_types"]
     assert {layer["name"]: layer["window"] for layer in kept} == {"sliding_attention": 4096, "full_attention": None}

@@ -484,7 +484,8 @@ def test_windows_are_those_of_each_stack(ask_diff):
     (window,) = (one for one in found["differences"] if one["what"] == "window")
     assert (window["a"], window["b"]) == (4096, None)
     assert found["parameters"]["length"] == 32768
-    found = ask_diff(f"{model} --stack vllm")
+    assert ask_diff(f"{model} --stack vllm")["unknown"] == []
+    found = ask_diff(f"{MODELS / 'starcoder2-3b.json'} --stack vllm")
     assert (found["agree"], [one["what"] for one in found["unknown"]]) == (None, ["window"])
     assert ask_diff(f"{model} --stack transformers-4")["unknown"] == []
     assert "window" not in str(ask_diff(f"{model} --stack keras-hub,vllm")["unknown"])

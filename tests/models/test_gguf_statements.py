@@ -35,7 +35,8 @@ def test_lists_of_architectures_do_not_overlap():
     assert written <= measured.union(*kinds)
     assert not measured & (architectures.INTERLEAVED | architectures.HALF)
     for part in (architectures.LOCAL_10000, architectures.LOCAL_UNSCALED, architectures.UNTURNED_FULL):
-        assert all(map(architectures.has_windows, part))
+        assert all(map(architectures.find_windows, part))
+    assert set(architectures.WINDOWS) <= {name for name in written if architectures.find_windows(name)}
 
 
 @pytest.mark.parametrize(("factor", "high"), [(8.0, 4.0), (32.0, 4.0), (16.0, 1.0)])

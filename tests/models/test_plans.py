@@ -174,7 +174,7 @@ def test_a_stack_that_does_not_keep_to_a_window_needs_a_way():
 
 @pytest.mark.parametrize("name", ["vllm", "keras-hub"])
 def test_a_window_is_not_taken_for_granted_where_it_was_not_measured(name):
-    found, report = plan({**SMALL, "model_type": "mistral", "sliding_window": 32}, 4096, stack=name)
+    found, report = plan({**SMALL, "model_type": "starcoder2", "sliding_window": 32}, 4096, stack=name)
     assert (found.outcome, bool(report.methods)) == ("lengthened", True)
     assert "the window of 32 positions that transformers gives its layers nothing is needed: whether " in found.reason
     assert "at most" not in found.reason

@@ -67,7 +67,7 @@ def test_a_line_that_fails_ends_the_run_and_says_how_to_go_on(tmp_path, monkeypa
         (["vllm"], "VERSION is None"),
         (["vllm", "newest; rm"], "VERSION is newest; rm"),
         (["vllm", "1.0", "--from", "2"], "--from needs --environment"),
-        (["vllm", "1.0", "--from", "9", "--environment", "x"], "vllm has no line 9; lines 1 to 6"),
+        (["vllm", "1.0", "--from", "9", "--environment", "x"], "vllm has no line 9; lines 1 to 7"),
         (["tensor", "1.0"], "invalid choice: 'tensor'"),
     ],
 )

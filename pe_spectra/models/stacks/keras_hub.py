@@ -12,6 +12,7 @@ from pe_spectra.encodings.rope_ladders import blend_frequencies, clip_to_unit, c
 from pe_spectra.encodings.rope_scaling import Scaled, compute_ntk_exponent, compute_yarn_range
 from pe_spectra.exact import CONTEXT
 from pe_spectra.models.stacks.description import Description
+from pe_spectra.models.stacks.kept_windows import keep_windows
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
 
@@ -108,6 +109,7 @@ KERAS_HUB = Stack(
     reader="keras-hub",
     kinds=("default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"),
     choose=_choose_stated,
+    slides=keep_windows("keras-hub", "0.32.0"),
     readings={
         "linear": LINEAR,
         "dynamic": Reading(
@@ -134,6 +136,7 @@ KERAS_HUB_SUMMER = replace(
     KERAS_HUB,
     title="keras-hub 0.31.0, its rotary layers",
     version="0.31.0",
+    slides=keep_windows("keras-hub", "0.31.0"),
     source=KERAS_HUB.source.replace("0.32.0", "0.31.0"),
     readings={
         **KERAS_HUB.readings,

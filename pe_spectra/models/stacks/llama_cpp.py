@@ -23,7 +23,7 @@ from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
-from pe_spectra.models.stated.architectures import has_windows
+from pe_spectra.models.stated.architectures import find_windows
 from pe_spectra.models.stated.converted_models import (
     LLAMA_CPP_BUILD,
     LLAMA_CPP_COMMIT,
@@ -31,7 +31,7 @@ from pe_spectra.models.stated.converted_models import (
     find_readings,
 )
 from pe_spectra.models.stated.gguf_metadata import STILL
-from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import Configuration, Kept, LayerStatement
 from pe_spectra.wording import write_number
 
 #: Models that were not run whose architecture has LLAMA_ROPE_TYPE_NORM, pairs (2i, 2i + 1); others have (i, i + D/2).
@@ -64,12 +64,12 @@ def _restate(configuration: Configuration, layer: LayerStatement) -> tuple[Confi
     return configuration, replace(layer, turns=False) if reads.get("unturned") else layer
 
 
-def _slides(configuration: Configuration) -> bool | None:
+def _slides(configuration: Configuration) -> Kept:
     """A GGUF file is stated as the library reads it; of config.json it goes by the architecture that is written."""
     if configuration.format == "gguf":
-        return True
+        return 0
     name = find_readings(configuration.model).get("architecture")
-    return None if name is None else has_windows(name)
+    return None if name is None else 0 if find_windows(name) else "all"
 
 
 def _find_readings(found: Description) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from pe_spectra.encodings.rope_scaling import Scaled, enlarge_base
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT
 from pe_spectra.models.stacks.description import SCALING_KEYS, Description
+from pe_spectra.models.stacks.kept_windows import keep_windows, refuse_mixed
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.meta_release import LLAMA3, LLAMA4, LLAMA_LENGTH
 from pe_spectra.wording import write_number
@@ -137,6 +138,8 @@ VLLM_SPRING = Stack(
     how="measured",
     source="vllm 0.19.1, vllm/model_executor/layers/rotary_embedding/",
     chunked=_CHUNKED | {"ouro"},
+    slides=keep_windows("vllm", "0.19.1"),
+    begin=(refuse_mixed("vllm", "0.19.1"),),
     reader="vLLM",
     # older spellings are translated by patch_legacy_rope_type
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
@@ -171,6 +174,8 @@ VLLM = replace(
     version="0.33.0",
     source="vllm 0.33.0, vllm/model_executor/layers/rotary_embedding/",
     chunked=_CHUNKED | {"k2_horizon"},
+    slides=keep_windows("vllm", "0.33.0"),
+    begin=(refuse_mixed("vllm", "0.33.0"),),
     readings={
         **VLLM_SPRING.readings,
         "dynamic": Reading(then=(_read_dynamic_trained,), formula=_scale_dynamic_trained),
@@ -216,7 +221,7 @@ META = Stack(
     source="meta-llama/llama-models a9c89c47, models/llama3/model.py, models/llama4/model.py",
     reader="llama-models",
     kinds=("default", "llama3"),
-    slides=lambda configuration: True if configuration.format == "params.json" else None,
+    slides=lambda configuration: 0 if configuration.format == "params.json" else None,
     begin=(Description.turn_whole_heads,),
     readings={"llama3": Reading(then=(_take_constants,))},
     finish=(Description.turn_pairs,),

@@ -21,7 +21,7 @@ from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
-from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import NEWEST, Configuration, Kept, LayerStatement, RotaryBlock
 from pe_spectra.records import dataclass
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -100,8 +100,8 @@ class Stack:
     dtype: str | None = _OF_MODEL  #: the type of its cosines and sines; None where that is open
     #: models that it reads dual_chunk_attention_config of, for an attention that it has not got
     chunked: frozenset[str] = frozenset()
-    #: whether layers that see a window as the library of the file has them do so in it, too; None: it is not known
-    slides: Callable[[Configuration], bool | None] = lambda _: None
+    #: how its layers keep to the windows that those of the library of the file have
+    slides: Callable[[Configuration], Kept] = lambda _: None
     #: reads a GGUF file; None where it cannot
     read_gguf: Callable[[Configuration, LayerStatement, int | None], Rotation] | None = None
 
@@ -131,7 +131,7 @@ class Stack:
             if not layer.turns and not is_gguf:
                 return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
             found = turn(configuration, layer, served)
-            said = () if layer.window is None else self._note_window(layer, self.see(configuration, layer))
+            said = () if layer.window is None else self._note_window(configuration, layer)
             return replace(found, notes=(*found.notes, *said)) if said else found
         except FileError as error:
             return Refusal(reason=str(error))
@@ -158,13 +158,15 @@ class Stack:
         >>> stated = Configuration(path="config.json", model="mistral", scheme="rotary")
         >>> seen = (STACKS[name].see(stated, LayerStatement(head_dim=64, window=4096)) for name in STACKS)
         >>> [(one.window, one.doubted) for one in seen][:4]
-        [(4096, None), (4096, None), (None, 4096), (None, None)]
+        [(4096, None), (4096, None), (4096, None), (None, None)]
         """
         window = layer.window
         if window is None or window >= (configuration.length or math.inf):
             return layer  # a window as long as the context is none
-        slides = self.slides(configuration)
-        return layer if slides else replace(layer, window=None, sides=None, doubted=window if slides is None else None)
+        kept = self.slides(configuration)
+        if isinstance(kept, int):
+            return replace(layer, window=window + kept) if kept else layer
+        return replace(layer, window=None, sides=None, doubted=None if kept == "all" else window)
 
     def show_windows(self, configuration: Configuration) -> Configuration:
         """Return what a file states of the part that reads text, with the windows that it has in this stack.
@@ -178,13 +180,17 @@ class Stack:
         layers = tuple(self.restrict(configuration, layer)[1] for layer in configuration.layers)
         return replace(configuration, layers=layers, parts=())
 
-    def _note_window(self, stated: LayerStatement, seen: LayerStatement) -> tuple[str, ...]:
-        """Say of a window whether it is not known that the stack keeps to it, or that it does not."""
+    def _note_window(self, configuration: Configuration, layer: LayerStatement) -> tuple[str, ...]:
+        """Say of a window that the stack has another, or none, or that this is not known."""
+        seen, window = self.see(configuration, layer), f"{layer.window:,}"
         if seen.window is not None:
-            return ()
+            sees = f"these layers see {seen.window:,} positions at once, where the library of the file has {window}"
+            return () if seen.window == layer.window else (sees,)
         if seen.doubted is None:
-            return (f"these layers see all positions: their window of {stated.window:,} is not kept to",)
-        return (f"whether these layers see {stated.window:,} positions at once, as in transformers, was not measured",)
+            return (f"these layers see all positions: their window of {window} is not kept to",)
+        if self.slides(configuration) == "others":
+            return (f"other layers have a window there than those that see {window} positions at once by the file",)
+        return (f"whether these layers see {window} positions at once, as in transformers, was not measured",)
 
     def restrict(self, configuration: Configuration, layer: LayerStatement) -> tuple[Configuration, LayerStatement]:
         """Return what it reads of a file: the statements as its release makes them, with the keys of one block alone.

@@ -20,6 +20,7 @@ from pe_spectra.models.stated.statement import (
     NO_BLOCK,
     OLDER,
     Configuration,
+    Kept,
     LayerStatement,
     RotaryBlock,
 )
@@ -39,9 +40,9 @@ _FILE = "src/transformers/modeling_rope_utils.py"
 # --------------------------------------------------------------------- both major releases
 
 
-def _slides(configuration: Configuration) -> bool | None:
+def _slides(configuration: Configuration) -> Kept:
     """A file is stated as its classes read it; whether they keep to what other formats state was not measured."""
-    return True if configuration.format == "config.json" else None
+    return 0 if configuration.format == "config.json" else None
 
 
 def _read_dynamic(found: Description) -> None:

@@ -7,12 +7,13 @@ ggml-org/llama.cpp, src/llama-model.cpp (load_hparams, llama_model_rope_type).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.converted_models import find_architecture
+from pe_spectra.models.stated.converted_models import LLAMA_CPP_VERSION, find_architecture
 from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.models.stated.statement import FULL, SLIDING, SchemeName
 
 #: Pairs are channels (2i, 2i + 1), ROPE_TYPE_NORM. The converter permutes rows of q and k to that.
@@ -39,19 +40,12 @@ NONE = frozenset((
     "kimi-linear", "wavtokenizer-dec",
 ))  # fmt: skip
 
-#: Some layers see a window only; others carry the key and see everything (Phi-3, Mistral, Qwen2).
-WITH_WINDOWS = frozenset((
-    "gemma2", "gemma3n", "gemma4", "gemma-embedding", "gpt-oss", "exaone4", "exaone-moe", "smallthinker", "afmoe",
-    "plamo3", "mimo2", "step35", "mellum", "laguna", "modern-bert",
-))  # fmt: skip
-#: Of these, a query sees half of the window before it and half after it.
-SYMMETRIC = frozenset(("gemma-embedding", "modern-bert"))
 #: The window where no key gives it.
 WINDOWS = {"gemma2": 4096, "llama4": 8192}
-#: Of these, sliding layers have base 10000 where no key says another, and no scaling.
-LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "laguna", "plamo3"))
+#: Of those with windows, sliding layers have base 10000 where no key says another, and no scaling.
+LOCAL_10000 = frozenset(("gemma3", "gemma3n", "gemma4", "gemma-embedding", "modern-bert", "plamo3"))
 #: Of these, sliding layers have the base of the others, and no scaling.
-LOCAL_UNSCALED = frozenset(("mellum",))
+LOCAL_UNSCALED = frozenset(("mellum", "laguna"))
 #: Of these, layers that see everything are not turned.
 UNTURNED_FULL = frozenset(("exaone4", "exaone-moe", "smallthinker", "afmoe"))
 #: Every fourth layer is not turned.
@@ -84,13 +78,18 @@ def find_layout(name: str) -> Literal["half", "interleaved"]:
     return found or ("interleaved" if name in INTERLEAVED else "half")
 
 
-def has_windows(name: str) -> bool:
-    """Tell whether some layers of an architecture see a window only.
+def find_windows(name: str) -> Mapping[str, Any]:
+    """Return what kind of windows an architecture has: `kind`, and `every` where all layers have one; else empty.
 
-    >>> has_windows("gemma3"), has_windows("qwen2")
-    (True, False)
+    A `standard` one ends at the query, a `chunked` one begins at a multiple of its length, and of a `symmetric` one
+    half is behind the query. Others carry the key and see everything (Phi-3, Mistral, Qwen2). Read from the source by
+    tests/reference/llama_cpp/windows.py.
+
+    >>> dict(find_windows("gemma3")), dict(find_windows("qwen2"))
+    ({'kind': 'standard'}, {})
     """
-    return name in WITH_WINDOWS or "layers" in find_architecture(name)
+    found: Mapping[str, Any] = read_measured("stack-windows")["llama.cpp"][LLAMA_CPP_VERSION]["architectures"]
+    return found.get(name, {})
 
 
 def leaves_full(name: str) -> bool:

@@ -138,7 +138,8 @@ def _read_layers(
     whole = "rope.dimension_count" if "attention.kv_lora_rank" in keys else "attention.key_length"
     plain = LayerStatement(head_dim=0, layout=architectures.find_layout(name))
     plain = _set_width(plain, keys, whole, "rope.dimension_count")
-    window = _read_window(name, keys) if architectures.has_windows(name) else None
+    windows = architectures.find_windows(name)
+    window = _read_window(name, keys) if windows else None
     block = _read_block(name, keys, length)
     full = _apply_tensors(replace(plain, older=block), tensors, keys, length)
     still = replace(full, name=UNTURNED, turns=False, older=None, window=None)
@@ -146,8 +147,10 @@ def _read_layers(
         return full, still
     if window is None:
         return (full,)
-    sliding = replace(full, name=CHUNKED if name == "llama4" else SLIDING, window=window)
-    if name in architectures.SYMMETRIC:
+    if windows.get("every"):
+        return (replace(full, window=window),)
+    sliding = replace(full, name=CHUNKED if windows["kind"] == "chunked" else SLIDING, window=window)
+    if windows["kind"] == "symmetric":
         sliding = replace(sliding, window=window // 2 + 1, sides=(window // 2, window // 2))
     first = still if architectures.leaves_full(name) else replace(full, name=FULL)
     return first, _read_sliding_layer(name, keys, sliding, block)

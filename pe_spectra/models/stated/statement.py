@@ -36,6 +36,9 @@ _MeasuredName = Literal[
     "learned-fourier", "convolutional",
 ]  # fmt: skip
 SchemeName = _StatedName | _MeasuredName
+#: How a stack keeps to the window of a file: its layers that slide see so many positions more, or all; other layers
+#: slide; it refuses the file; None: it is not known.
+Kept = int | Literal["all", "others", "refused"] | None
 MEASURED_SCHEMES: tuple[SchemeName, ...] = get_args(_MeasuredName)
 SCHEMES: tuple[SchemeName, ...] = tuple(dict.fromkeys((*get_args(_StatedName), *MEASURED_SCHEMES)))
 #: The numbers of schemes without a rotation, each with the least that it may be and what it is.

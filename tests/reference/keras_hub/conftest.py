@@ -1,3 +1,3 @@
 """What needs keras-hub is no module of tests."""
 
-collect_ignore = ["generate.py"]
+collect_ignore = ["generate.py", "windows.py"]

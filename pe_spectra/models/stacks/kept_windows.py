@@ -1,4 +1,4 @@
-"""Which windows of a file stacks keep to that are not the library of the file: tests/reference/windows.py measures it."""
+"""Which windows of a file stacks keep to that are not its library: measured by tests/reference/windows.py."""
 
 from __future__ import annotations
 

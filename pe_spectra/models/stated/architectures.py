@@ -88,8 +88,10 @@ def find_windows(name: str) -> Mapping[str, Any]:
     >>> dict(find_windows("gemma3")), dict(find_windows("qwen2"))
     ({'kind': 'standard'}, {})
     """
-    found: Mapping[str, Any] = read_measured("stack-windows")["llama.cpp"][LLAMA_CPP_VERSION]["architectures"]
-    return found.get(name, {})
+    known: Mapping[str, Mapping[str, Any]] = read_measured("stack-windows")["llama.cpp"][LLAMA_CPP_VERSION][
+        "architectures"
+    ]
+    return known.get(name, {})
 
 
 def leaves_full(name: str) -> bool:

@@ -10,7 +10,7 @@ import inspect
 import numpy as np
 
 from tests.reference.keras_hub.generate import SMALL, TransformersPresetLoader, keras_hub
-from tests.reference.windows import ALIKE, FULL, LAYERS, MIXED, SLIDING, TRIED, join, judge, add_places, write_windows
+from tests.reference.windows import ALIKE, FULL, LAYERS, MIXED, SLIDING, TRIED, add_places, join, judge, write_windows
 
 #: Places of the vectors, more than any window reaches from the middle, and their size.
 LENGTH, WIDTH = 24, 64

@@ -59,6 +59,8 @@ def test_where_layers_slide_may_be_fixed():
     sizes, said = see(VLLM, model_type="gpt_oss", num_hidden_layers=8, layer_types=types)
     assert sizes["sliding_attention"] == (None, 4096)
     assert said[0].startswith("other layers have a window")
+    types = ["sliding_attention"] + ["full_attention"] * 7
+    assert see(VLLM, model_type="gpt_oss", num_hidden_layers=8, layer_types=types)[0]["sliding_attention"][0] is None
 
 
 def test_layers_of_several_types_may_be_refused_or_see_all():

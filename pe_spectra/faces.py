@@ -23,6 +23,9 @@ _LONGEST_LINE, _MOST_LINES = 110, 10
 _MARKDOWN = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
 _MARKDOWN_START = re.compile(r"^([0-9]*)([#+=.)-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
+#: A word in which sites find a mention, an address, or the number of an issue. No escape keeps them from it, for they
+#: look at the text that is shown; they pass over code.
+_WORD, _LINKED = re.compile(r"\S+"), re.compile(r"@.|://|#\d|www\.|gh-\d", re.IGNORECASE)
 
 
 def write_cell(cell: Cell, digits: int) -> str:
@@ -149,16 +152,33 @@ def _holds_finite_numbers(values: Any) -> bool:
     return values.dtype.kind == "f" and bool(isfinite(values).all())
 
 
-def escape_markdown(text: str, *, starts: bool = False) -> str:
+def escape_markdown(text: str, *, starts: bool = False, in_cell: bool = False) -> str:
     r"""Write a text so that Markdown shows it as it is; `starts` where it is the first of its line.
+
+    A word that would become a mention or a link is written as code; `in_cell` where this is within a table.
 
     >>> print(escape_markdown("kernel_half_width of *a|b*"), escape_markdown("<img> [x](y)"))
     kernel_half_width of \*a\|b\* &lt;img&gt; \[x\](y)
     >>> print(escape_markdown("- 1. no list", starts=True))
     \- 1. no list
+    >>> print(escape_markdown("of @name at https://a_b.org"))
+    of `@name` at `https://a_b.org`
     """
-    safe = _MARKDOWN.sub(r"\\\g<0>", "".join(_ENTITIES.get(one, one) for one in text))
+    safe = _WORD.sub(lambda word: _write_word(word[0], in_cell), text)
     return _MARKDOWN_START.sub(r"\1\\\2", safe) if starts else safe
+
+
+def _write_word(word: str, in_cell: bool) -> str:
+    if _LINKED.search(word):
+        return _write_code(word, in_cell)
+    return _MARKDOWN.sub(r"\\\g<0>", "".join(_ENTITIES.get(one, one) for one in word))
+
+
+def _write_code(word: str, in_cell: bool) -> str:
+    """Write a word as code, between more accents than it has in a row; cells are split before code is read."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", word)), default=0))
+    blank = " " if "`" in (word[0], word[-1]) else ""
+    return f"{fence}{blank}{word.replace('|', chr(92) + '|') if in_cell else word}{blank}{fence}"
 
 
 def write_markdown(columns: Columns, digits: int = 6) -> str:
@@ -171,7 +191,7 @@ def write_markdown(columns: Columns, digits: int = 6) -> str:
     | 40 | dft |
     """
     rows = [list(columns), *_write_rows(columns, digits)]
-    lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
+    lines = [f"| {' | '.join(escape_markdown(cell, in_cell=True) for cell in row)} |" for row in rows]
     rule = "".join("--:|" if is_numeric(cells) else ":--|" for cells in columns.values())
     return "\n".join([lines[0], f"|{rule}", *lines[1:]])
 

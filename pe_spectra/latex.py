@@ -15,6 +15,11 @@ _PROSE, _LINES_OF_PAGE = 40, 40
 #: In characters: a line of an article, what lies between two columns, a name or sentence that is broken into lines at
 #: the least, and a heading that is.
 _LINE, _GAP, _NARROWEST, _HEADING = 62, 3, 16, 10
+#: A character that the plain fonts lack, with its number. A definition of the author's own stands.
+_LACKED = re.compile(r"\\lacked\{.\}\{([0-9A-F]+)\}")
+_DEFINITION = r"""% a character that a font lacks is set as [U+number], unless a definition sets it: \newcommand{\lacked}[2]{#1}
+\providecommand{\lacked}[2]{\ifdefined\Umathcode\iffontchar\font"#2 #1\else[U+#2]\fi\else[U+#2]\fi}
+"""
 #: Commands as they are written here, each of which is set as one character or as none, and powers of ten.
 _COMMAND, _TIMES = re.compile(r"\$?\\(?:[A-Za-z]+(?:\{\}|\$)|.)"), re.compile(r" \\times 10\^|[${}]")
 #: Behind what a name may be broken into lines, in a column that is.
@@ -68,10 +73,12 @@ _ACCENTS = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Write a text so that plain LaTeX sets it as it is; characters that its fonts lack by the numbers of their codes.
+    r"""Write a text so that LaTeX sets it as it is, plain LaTeX the characters that its fonts lack by their numbers.
 
-    >>> print(escape_latex("50 % of --x"), escape_latex("Fej\u00e9r, \u03c0"), escape_latex("\u4f4d"))
-    50 \% of -{}-x Fej\'{e}r, $\pi$ \textbackslash{}u4f4d
+    Those stand in a command that :func:`define_lacked` defines: XeLaTeX and LuaLaTeX set them where the font has them.
+
+    >>> print(escape_latex("50 % of --x"), escape_latex("Fej\u00e9r, \u03c0"), ascii(escape_latex("\u4f4d")))
+    50 \% of -{}-x Fej\'{e}r, $\pi$ '\\lacked{\u4f4d}{4F4D}'
     """
     safe = "".join(map(_write_character, text if text.isascii() else normalize("NFC", text)))
     return _LATEX_START.sub("{}", _LIGATURES.sub(r"\1{}", safe))
@@ -86,11 +93,18 @@ def _write_character(character: str) -> str:
         for mark in marks:
             letter = f"\\{_ACCENTS[mark]}{{{letter}}}"
         return letter
-    return _LATEX["\\"] + _number(character)
+    number = f"{ord(character):04X}"
+    # what shows nothing by itself, as marks of direction, is no letter that a font has
+    return rf"\lacked{{{character}}}{{{number}}}" if character.isprintable() else f"[U+{number}]"
 
 
-def _number(character: str) -> str:
-    return f"u{ord(character):04x}" if ord(character) <= 0xFFFF else f"U{ord(character):08x}"
+def define_lacked(text: str) -> str:
+    r"""Put the command for characters that fonts lack before a part of a document that uses it.
+
+    >>> define_lacked("Fejer"), define_lacked(escape_latex("\u4f4d")).count(r"\lacked")
+    ('Fejer', 4)
+    """
+    return _DEFINITION + text if _LACKED.search(text) else text
 
 
 def write_latex(columns: Columns, digits: int = 6, caption: str = "") -> str:
@@ -172,7 +186,8 @@ def _break_heading(name: str) -> list[str]:
 
 def _find_widest(cells: Sequence[Cell], digits: int) -> int:
     """The characters of the longest cell as it is set, powers of ten and numbers of characters included."""
-    return max((len(_TIMES.sub("x10", _COMMAND.sub("x", text))) for text in _write_cells(cells, digits)), default=0)
+    texts = (_LACKED.sub(r"[U+\1]", text) for text in _write_cells(cells, digits))
+    return max((len(_TIMES.sub("x10", _COMMAND.sub("x", text))) for text in texts), default=0)
 
 
 def _count_lines(columns: Columns, digits: int) -> int:

@@ -216,9 +216,9 @@ class Result(ReadOnly):
 
     def to_latex(self, digits: int = 6) -> str:
         """Return the columns as a LaTeX tabular with the rules of booktabs."""
-        from pe_spectra.latex import write_latex
+        from pe_spectra.latex import define_lacked, write_latex
 
-        return write_latex(self.to_columns(), digits)
+        return define_lacked(write_latex(self.to_columns(), digits))
 
     @cached_property
     def verdict(self) -> Any:

@@ -16,7 +16,7 @@ from pe_spectra.export import encode_safetensors
 from pe_spectra.files.writer import write_files
 from pe_spectra.findings import Finding
 from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CACHED, CALLED, CAPTURED_FROM, CAPTURED_ROWS, FREQUENCIES, FURTHER, LISTED
 from pe_spectra.wording import count
@@ -41,6 +41,15 @@ class CapturedRotation(Result):
     source: str = quantity("Where its numbers are from.", words=CAPTURED_FROM)
     why: str | None = quantity("Why the module was not called; null where it was.", default=None)
     rotation: Dump = quantity("What its numbers show.")
+
+    @derived(
+        "How what it gave has each pair twice: half, the second half as the first, or interleaved, each value beside "
+        "itself; null for once, and where it was not called. Which channels are a pair the code around it chooses.",
+        words=("half", "interleaved", None),
+    )
+    def repeats(self) -> str | None:
+        """The order of repeats of a call."""
+        return self.rotation.repeats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

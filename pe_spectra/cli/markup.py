@@ -14,7 +14,7 @@ from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import escape
 from pe_spectra.errors import shorten
 from pe_spectra.faces import Columns, escape_markdown, write_html, write_markdown
-from pe_spectra.latex import escape_latex, write_latex
+from pe_spectra.latex import define_lacked, escape_latex, write_latex
 from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 #: Characters of a caption: LaTeX measures it on one line, which must not be longer than its largest length.
@@ -86,7 +86,7 @@ def _write_latex(content: Content) -> str:
     facts = [rf"\item[{{{escape_latex(label)}}}] {escape_latex(text)}" for label, text in content.facts]
     described = "\n".join([r"\begin{description}", *facts, r"\end{description}"]) if facts else ""
     beside = write_latex(content.beside, content.digits) if content.beside else ""
-    return "\n\n".join(filter(None, (verdict, described, beside, *others)))
+    return define_lacked("\n\n".join(filter(None, (verdict, described, beside, *others))))
 
 
 def _write_html(content: Content) -> str:

@@ -170,8 +170,8 @@ def _list_new(before: Sequence[FrozenFinding], after: Sequence[FrozenFinding]) -
 
 
 def _is_known(document: Mapping[str, Any], place: Sequence[str]) -> bool:
-    """Whether the file has a key of a layer or its rotation, where all that were known are written."""
-    if place[0] != "layers" or len(place) < 3 or place[2:-1] not in ((), ("rotation",)):
+    """Whether the file has a key of a layer, its rotation or its array, where all that were known are written."""
+    if place[0] != "layers" or len(place) < 3 or place[2:-1] not in ((), *_READ):
         return True
     parent: Any = document
     for key in place[:-1]:

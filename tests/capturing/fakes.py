@@ -149,6 +149,22 @@ def turn(angles, kind=np.float32):
     return Tensor(np.cos(whole), np.dtype(kind).name), Tensor(np.sin(whole), np.dtype(kind).name)
 
 
+class SideBySide(Module):
+    """As Cohere's in transformers: each value twice, beside itself."""
+
+    def forward(self, x, position_ids):
+        phases = np.repeat(position_ids.values[..., None] * make_ladder(), 2, axis=-1)
+        return Tensor(np.cos(phases), x.name), Tensor(np.sin(phases), x.name)
+
+
+class Once(Module):
+    """As GPT-J's: each value once."""
+
+    def forward(self, x, position_ids):
+        phases = position_ids.values[..., None] * make_ladder()
+        return Tensor(np.cos(phases), x.name), Tensor(np.sin(phases), x.name)
+
+
 class Rotary(Module):
     """As transformers has it: positions of shape (1, S), phases in float32."""
 

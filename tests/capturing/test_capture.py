@@ -70,7 +70,7 @@ def test_a_rotation_is_what_a_module_gives_and_its_frequencies_those_that_it_hol
         None,
     )
     assert (one.rotation.base, one.rotation.attention_scaling, one.rotation.offset) == (10000, 1.5, 0)
-    assert one.rotation.layout is None
+    assert (one.rotation.layout, one.repeats) == (None, "half")
     np.testing.assert_array_equal(one.rotation.frequencies, make_ladder().astype(np.float32))
     assert one.waves.shape == (64, 64)
     assert one.dtypes == ("float32", "float32")

@@ -7,9 +7,10 @@ import pytest
 from safetensors.numpy import load_file
 
 from pe_spectra.capturing.capture import capture
+from pe_spectra.checking import check, freeze
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.model_sources import read_side
-from tests.capturing.fakes import Embedding, Model, Module, Rotary, Tensor, make_ladder
+from tests.capturing.fakes import Embedding, Model, Module, Once, Rotary, SideBySide, Tensor, make_ladder
 from tests.capturing.test_capture import SINES, Cached, OfKinds, Silent
 
 LLAMA = {"model_type": "llama", "head_dim": 32, "max_position_embeddings": 4096}
@@ -101,10 +102,60 @@ def test_diff_compares_a_capture_with_a_configuration(cli, path):
     found = compare(cli, path)
     assert (found["verdict"]["code"], found["differences"]) == ("same-as-known", [])
     assert {one["what"]: one["why"] for one in found["unknown"]}["layout"] == (
-        "what a module gives does not say how it is applied"
+        "what a module gives does not say how it is applied; its rows have each value again half a row later, as those "
+        "of models of either layout"
     )
     other = compare(cli, path, rope_theta=500000.0)
     assert [one["what"] for one in other["differences"]] == ["base"]
+
+
+WHY = {
+    "half": "; its rows have each value again half a row later, as those of models of either layout",
+    "interleaved": "; its rows have each value twice side by side, as pairs 2i and 2i + 1 have it",
+    None: "",
+}
+ORDERS = {
+    "half": Rotary(),
+    "interleaved": SideBySide(inv_freq=Tensor(make_ladder())),
+    None: Once(inv_freq=Tensor(make_ladder())),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_of_repeats_is_kept_and_is_no_layout(cli, path, order):
+    found = capture(ORDERS[order], positions=64)
+    assert (found.rotations[0].repeats, found.rotations[0].to_dict()["repeats"]) == (order, order)
+    found.save(path)
+    assert read_side(str(path)).dump.repeats == order
+    compared = compare(cli, path)
+    assert compared["differences"] == []
+    assert {one["what"]: one["why"] for one in compared["unknown"]}["layout"] == (
+        f"what a module gives does not say how it is applied{WHY[order]}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"), [("half", "interleaved", True), ("half", None, False), ("half", "half", False)]
+)
+def test_diff_and_check_tell_another_order_of_repeats(cli, tmp_path, one, other, differ):
+    """Where both have an order; a change from twice to once is told of what was frozen alone."""
+    for name, order in (("a", one), ("b", other)):
+        save(ORDERS[order], tmp_path / f"{name}.safetensors")
+    found = json.loads(cli(f"diff {tmp_path}/a.safetensors {tmp_path}/b.safetensors --json").out)["differences"]
+    assert [(each["what"], each["a"], each["b"]) for each in found] == [("layout", one, other)] * differ
+    if differ:
+        assert found[0]["effect"] == (
+            "each value stands again half a row later in rows of A, beside itself in rows of B; code for the one pairs "
+            "other channels with the other"
+        )
+    place = freeze(tmp_path / "a.safetensors", tmp_path / "ref.json")
+    assert bool(check(tmp_path / "b.safetensors", place).failed) == (one != other)
+    # a version before did not know the order, and it is not compared
+    document = json.loads(place.read_text())
+    (entry,) = document["entries"].values()
+    assert entry["layers"]["all"]["dump"].pop("repeats") == one
+    place.write_text(json.dumps({**document, "version": "0.0.1"}))
+    assert check(tmp_path / "a.safetensors", place).failed == []
 
 
 def test_diff_pairs_kinds_of_layers_by_their_names(cli, path):

@@ -98,6 +98,16 @@ def test_a_model_turns_by_what_its_configuration_states(case, cli, tmp_path):
     assert len(answer["layer_types"]) == len(found.rotations)
 
 
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [("LlamaConfig", "half"), ("GlmConfig", "half"), ("HeliumConfig", "half"), ("CohereConfig", "interleaved")],
+)
+def test_the_order_of_repeats_is_not_the_layout(name, order):
+    """Pairs of GLM and Helium are 2i and 2i + 1, and their modules give halves, as those of Llama."""
+    model, _ = build(name, {**SMALL, "pad_token_id": 0})
+    assert capture(model, positions=32).rotations[0].repeats == order
+
+
 def test_a_long_position_brings_the_frequencies_for_long_inputs():
     model, _ = build(*ROTATIONS["longrope"])
     near, far = (capture(model, positions=places).rotations[0] for places in (512, [*range(512), 4000]))

@@ -18,7 +18,7 @@ from pe_spectra.cli.commands import COMMANDS
 from pe_spectra.cli.markup import WRITERS, write_document
 from pe_spectra.cli.terminal import escape
 from pe_spectra.faces import escape_markdown
-from pe_spectra.latex import _LATEX, escape_latex, write_latex
+from pe_spectra.latex import _LATEX, define_lacked, escape_latex, write_latex
 from pe_spectra.vocabulary import FORMATS
 from tests.cli.paper import COMMANDS as NAMES
 from tests.cli.paper import DRAWING, list_options
@@ -28,7 +28,9 @@ from tests.program.hostile_files import ALL, CONTENTS
 #: What a document of ours is made of, in Markdown as its parser calls it.
 TAGS = {"html", "head", "meta", "title", "body", "p", "dl", "dt", "dd", "table", "tr", "th", "td"}
 BLOCKS = {"paragraph", "inline", "bullet_list", "list_item", "table", "thead", "tbody", "tr", "th", "td"}
-INLINE = {"text", "text_special"}
+INLINE = {"text", "text_special", "code_inline"}
+#: What sites look for in a text that is no code.
+LINKED = re.compile(r"@\S|://|#\d|www\.|gh-\d", re.IGNORECASE)
 ANSWERING = tuple(name for name, option, _ in list_options() if option == "--format")
 TEXTS = {
     **CONTENTS,
@@ -36,6 +38,8 @@ TEXTS = {
     "LaTeX": r"\end{tabular}\input{/etc/passwd}%",
     "HTML": "<!-- x <script y",
     "line": "\\\\[1cm] *x* [y](z) __i__",
+    "mention": "@name, (@a/team) me@b.org |@c|`d` `@e",
+    "address": "https://a_b.org/<x>&y WWW.c.org|d ftp://$e$ #17 a/b#17 GH-17",
 }
 
 
@@ -89,18 +93,19 @@ def read_markdown(text):
         in_cell = token.type in ("th_open", "td_open") or (in_cell and token.type == "inline")
         if token.type == "inline":
             assert {one.type for one in token.children} <= INLINE, token
+            assert not any(LINKED.search(one.content) for one in token.children if one.type == "text"), token
             (cells if in_cell else beside).append("".join(one.content for one in token.children))
     return cells, beside
 
 
-def compile_latex(folder, *parts):
+def compile_latex(folder, *parts, engine="pdflatex"):
     """Run LaTeX on the parts of a document, where it is installed."""
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
+    if shutil.which(engine) is None:
+        pytest.skip(f"{engine} is not installed")
     body = "\n\n\\clearpage\n".join(parts)
     head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"
-    (folder / "all.tex").write_text(f"{head}{body}\n\\end{{document}}\n", encoding="ascii")
-    line = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "all.tex"]
+    (folder / "all.tex").write_text(f"{head}{body}\n\\end{{document}}\n", encoding="utf-8")
+    line = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "all.tex"]
     done = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
     assert done.returncode == 0, done.stdout[-2000:]
     assert (folder / "all.pdf").stat().st_size > 1000
@@ -180,7 +185,7 @@ def test_names_are_text_in_every_document(what):
         assert read_markdown(write_document(answer, "markdown", full=False)) == (cells, said)
     text = write_document(answer, "latex", full=False)
     assert r"\input" not in text
-    assert text.isascii()
+    assert re.sub(r"\\lacked\{.\}", "", text).isascii()
 
 
 def test_hostile_names_compile(tmp_path):
@@ -289,10 +294,30 @@ def test_letters_beyond_ascii(tmp_path):
     )
     assert escape_latex("Straße, e\u0301") == r"Stra\ss{}e, \'{e}"
     assert escape_latex("π ≤ 2 Α ² →") == r"$\pi$ $\leq$ 2 A $^2$ $\rightarrow$"
-    assert escape_latex("位\U00020000") == r"\textbackslash{}u4f4d\textbackslash{}U00020000"
+    assert escape_latex("位\U00020000\u202e") == r"\lacked{位}{4F4D}\lacked{𠀀}{20000}[U+202E]"
     assert _LATEX.keys() >= {*"ßæÆœŒøØłŁıαωΓΩΑΧ±≤√°¡"}
-    shown = compile_widely(tmp_path, write_latex({"a": ["Straße Øł", "\n".join(sorted(_LATEX))]}, caption="位"))
-    assert not shown or ("Straße" in shown and "u4f4d" in shown)
+    table = write_latex({"a": ["Straße Øł", "\n".join(sorted(_LATEX))]}, caption="位")
+    shown = compile_widely(tmp_path, define_lacked(table))
+    assert not shown or ("Straße" in shown and "[U+4F4D]" in shown)
+
+
+@pytest.mark.parametrize(("engine", "shown"), [("pdflatex", "[U+0041] [U+4F4D]"), ("lualatex", "A [U+4F4D]")])
+def test_letters_that_a_font_lacks_stay_in_the_text(tmp_path, engine, shown):
+    """Where an engine can ask, a letter that the font has is set. What an author defines stands."""
+    text = write_document(make_answer("位, Привет"), "latex", full=False)
+    assert re.sub(r"\\lacked\{(.)\}\{\w+\}", r"\1", text).count("位, Привет") == 6
+    assert text.startswith("% a character that a font lacks")
+    assert text.count(r"\providecommand") == 1
+    letters = rf"\lacked{{A}}{{0041}} {escape_latex('位')}"
+    for own, wanted in (("", shown), (r"\newcommand{\lacked}[2]{own#2}", "own0041 own4F4D")):
+        compile_latex(tmp_path, own, text, rf"\typeout{{set: {letters}}}", engine=engine)
+        assert f"set: {wanted}\n" in (tmp_path / "all.log").read_text(encoding="utf-8", errors="replace")
+
+
+def test_a_wide_letter_takes_the_room_of_its_number():
+    """Eight characters of LaTeX for each: more than eight of them are broken into lines, as any long text is."""
+    assert write_latex({"a": ["位" * 5]}).startswith(r"\begin{tabular}{l}")
+    assert write_latex({"a": ["位" * 6]}).startswith(r"\begin{tabular}{p")
 
 
 def test_text_that_plain_latex_would_set_otherwise():

@@ -177,6 +177,7 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
         yield sides.make(
             "layout", a.layout, b.layout, f"permute the rows of q and k: pairs are {one} in A, {other} in B"
         )
+    yield from _compare_repeats(sides)
     yield from _compare_axes(sides)
     if a.attention_scaling is not None and b.attention_scaling is not None:
         allowed = _bound_attention(a) + _bound_attention(b)
@@ -202,6 +203,15 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
                 shown = ["sines negated" if letter == one else None for one in "AB"]
                 yield sides.make("layout", shown[0], shown[1], _state_opposite(letter))
     yield from _compare_types(sides)
+
+
+def _compare_repeats(sides: Sides) -> Iterator[Difference]:
+    """List another order in which what two modules gave has each pair twice."""
+    one, other = (side.repeats if isinstance(side, Dump) else None for side in (sides.a, sides.b))
+    if one and other and one != other:
+        orders = {"half": "half a row later", "interleaved": "beside itself"}
+        shown = f"each value stands again {orders[one]} in rows of A, {orders[other]} in rows of B"
+        yield sides.make("layout", one, other, f"{shown}; code for the one pairs other channels with the other")
 
 
 def _compare_axes(sides: Sides) -> Iterator[Difference]:

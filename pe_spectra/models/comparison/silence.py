@@ -13,6 +13,13 @@ from pe_spectra.models.rotation import NONE, Rotation
 
 #: Parts that few models have: what one side does not say is unknown only where the other has it.
 _RARE = ("query_scale", "dual_chunk")
+#: How a module that was called gives each pair twice -> what that says of the layout: models of GLM pair 2i and 2i + 1,
+#: and their modules give halves.
+_REPEATS = {
+    "half": "; its rows have each value again half a row later, as those of models of either layout",
+    "interleaved": "; its rows have each value twice side by side, as pairs 2i and 2i + 1 have it",
+    None: "",
+}
 
 
 def list_unknown(sides: Sides) -> Iterator[Unknown]:
@@ -53,7 +60,7 @@ def _explain_silence(name: str, letter: str, side: Rotation) -> str:
     if side.kind == "frequencies":
         return "a dump of inv_freq does not say"
     if name == "layout" and side.kind == "call":
-        return "what a module gives does not say how it is applied"
+        return f"what a module gives does not say how it is applied{_REPEATS[side.repeats]}"
     if name == "layout":
         how = "with cosines and sines side by side" if side.arrangement else "with one column for each pair"
         return f"a cache {how} does not say"

@@ -19,7 +19,7 @@ def read_called(rows: F64, dtype: str, listed: F64 | None = None, listed_dtype: 
     """Read what a module gave as a rotation.
 
     It has no length of its own, and not what it gives but the code around it chooses which channels are a pair: both
-    are None. Frequencies of few rows are known less well than those of the list that the module computed them by, so
+    are None, and `repeats` has the order in which each pair stands twice. Frequencies of few rows are known less well than those of the list that the module computed them by, so
     those of the list are taken where the rows agree with them.
 
     Parameters
@@ -39,7 +39,8 @@ def read_called(rows: F64, dtype: str, listed: F64 | None = None, listed_dtype: 
     ([1.0, 0.1, 0.01], None)
     """
     cosines, sines = np.hsplit(rows, 2)
-    found = replace(read_cache(cosines, sines, dtype), kind="call", rows=None, layout=None)
+    found = read_cache(cosines, sines, dtype)
+    found = replace(found, kind="call", rows=None, layout=None, repeats=found.layout)
     held = None if listed is None else _read_listed(listed, listed_dtype)
     if held is None:
         return found

@@ -76,6 +76,7 @@ class Dump(Rotation):
     frequency_dtype: str | None = None  #: the type, coarser than float32, that frequencies were rounded to
     later: Dump | None = None  #: a second cache that follows in the same rows, for lengths above `rows`
     arrangement: Arrangement | None = None  #: how the columns of one array of cosines and sines stand
+    repeats: str | None = None  #: of a call that gave each pair twice: half, interleaved, as a layout would have them
 
     @property
     def signs(self) -> tuple[int, int]:

@@ -17,7 +17,7 @@ _PROSE, _LINES_OF_PAGE = 40, 40
 _LINE, _GAP, _NARROWEST, _HEADING = 62, 3, 16, 10
 #: A character that the plain fonts lack, with its number. A definition of the author's own stands.
 _LACKED = re.compile(r"\\lacked\{.\}\{([0-9A-F]+)\}")
-_DEFINITION = r"""% a character that a font lacks is set as [U+number], unless a definition sets it: \newcommand{\lacked}[2]{#1}
+_DEFINITION = r"""% a character that a font lacks is set as [U+number], unless defined: \newcommand{\lacked}[2]{#1}
 \providecommand{\lacked}[2]{\ifdefined\Umathcode\iffontchar\font"#2 #1\else[U+#2]\fi\else[U+#2]\fi}
 """
 #: Commands as they are written here, each of which is set as one character or as none, and powers of ten.

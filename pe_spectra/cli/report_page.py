@@ -55,7 +55,7 @@ _TITLE = 120
 def report(run: Run, items: Sequence[str] | None, paper: bool, output: str | None) -> Outcome:
     """Of a configuration its audit and how every implementation reads it; of a folder the audit of all
     models; of a SPEC or a table its portrait, spectrum, reconstruction and faithfulness; of several what
-    differs; of an experiment what it showed. Tables are sorted, filtered and copied on the page, curves
+    differs; of an experiment what it showed. Tables are sorted, filtered and copied on the page, figures
     say their numbers under the pointer, and each answer stands with the command that gives it again.
     """  # fmt: skip
     lines = _list_lines(items or (), paper)

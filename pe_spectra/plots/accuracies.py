@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from pe_spectra.answers.learning import ArmComparison, LearningReport, NumberCorrelation, judge_learning
 from pe_spectra.metrics import METRICS
-from pe_spectra.plots.axes import HEADING_SIZE, find_range, head_panel, write_number
+from pe_spectra.plots.axes import HEADING_SIZE, find_range, head_panel, label_names, write_number
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import (
     BLACK,
@@ -206,10 +206,10 @@ def _draw_arms(axes: Axes, arms: Sequence[ArmComparison], names: Sequence[str], 
         dots = Line2D(accuracies, heights, color=colour, linestyle="none", marker="o", markersize=_DOT)
         dots.set(markerfacecolor=face, markeredgewidth=0.5)
         axes.add_line(dots)  # no curve, of which some points would do: every seed stays
-        axes.vlines([one.accuracy for one in there], rows - 0.2, rows + 0.2, colors=colour, linewidth=1.2)
+        axes.vlines([one.accuracy for one in there], rows - 0.2, rows + 0.2, colors=colour, linewidth=1.2, label="mean")
     axes.set(xlim=limits, ylim=(len(names) - 0.4, -0.6))
     labels = [shorten_text(escape_text(name), TICK_SIZE, _NAMES - 0.4) for name in names]
-    axes.set_yticks(range(len(names)), labels)
+    label_names(axes.yaxis, labels)
     axes.set_xticks([_CHANCE, 0.75, 1.0], ["0.5", "0.75", "1"])
     axes.tick_params(axis="y", length=0)
 

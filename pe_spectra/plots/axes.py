@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 from matplotlib.transforms import Bbox
 
 from pe_spectra.domains import name_cycles
@@ -110,6 +110,29 @@ def has_powers_of_ten(axis: Axis) -> bool:
     (True, False)
     """
     return getattr(axis.get_major_formatter(), "func", None) is _write_power_tick
+
+
+class _Names(FixedFormatter):
+    """Labels of an axis on which places are names."""
+
+
+def label_names(axis: Axis, names: Sequence[str]) -> None:
+    """Label the places 0, 1, 2, .. of an axis by names."""
+    axis.set_major_locator(FixedLocator(range(len(names))))
+    axis.set_major_formatter(_Names(names))
+
+
+def read_name(axis: Axis, value: float) -> str | None:
+    """The name nearest to a place on an axis of names; None on an axis of numbers.
+
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().subplots()
+    >>> label_names(axes.yaxis, ["dft", "learned"])
+    >>> read_name(axes.yaxis, 0.9), read_name(axes.xaxis, 0.9)
+    ('learned', None)
+    """
+    names = axis.get_major_formatter()
+    return str(names.seq[min(max(round(value), 0), len(names.seq) - 1)]) if isinstance(names, _Names) else None
 
 
 def _write_power_tick(value: float, _: float) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.image import AxesImage
 from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
@@ -59,6 +59,10 @@ COLOURS = {
 }
 
 
+class Logarithms(Normalize):
+    """Colours of base-10 logarithms of what the labels of their bar say."""
+
+
 class ColourScale(NamedTuple):
     """The values at both ends of a colour bar (of a logarithmic map: logarithms), and whether values lie below it."""
 
@@ -95,7 +99,7 @@ def draw_map(
 
     Returns
     -------
-    The image; its array holds what is drawn (base-10 logarithms of a logarithmic map).
+    The image; its array holds what is drawn (base-10 logarithms of a logarithmic map), its label what colours mean.
     """
     thinned = fit_map(axes, values)
     drawn = _take_logarithms(thinned) if logarithmic else np.where(np.isfinite(thinned), thinned, np.nan)
@@ -104,8 +108,8 @@ def draw_map(
         np.ma.masked_invalid(np.maximum(drawn, ends.low) if logarithmic else drawn),
         extent=extent,
         cmap=COLOURS[diverging],
-        vmin=ends.low,
-        vmax=ends.high,
+        norm=(Logarithms if logarithmic else Normalize)(ends.low, ends.high),
+        label=label,
         **_PICTURE,
     )
     _draw_bar(axes, image, ends, label, logarithmic)

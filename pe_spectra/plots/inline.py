@@ -9,23 +9,30 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.plots.axes import has_powers_of_ten
+from pe_spectra.plots.axes import has_powers_of_ten, read_name
 from pe_spectra.plots.choices import FigureOptions, draw_with
+from pe_spectra.plots.heatmap import Logarithms
 from pe_spectra.plots.style import fixed_style
 from pe_spectra.records import dataclass
 
-#: Points of a curve whose numbers stand beside the figure.
-_MOST = 200
+#: Points of a curve whose numbers stand beside the figure, and rows and columns of a map.
+_MOST, _MOST_CELLS = 200, 100
 #: A share of the figure by which rounding may put a point beyond its panel.
 _EDGE = 1e-6
 #: Dots per inch of SVG as Matplotlib writes it.
 _DOTS = 72
+#: What is told point by point.
+_Mark = Line2D | PathCollection | LineCollection | PolyCollection
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 #: A power of ten that ticks are written in, behind a label; mathematics within one.
 _POWER, _MATHEMATICS = re.compile(r", \$10\^\{-?\d+\}\$$"), re.compile(r"\$|[{}]|\\")
@@ -39,8 +46,9 @@ class InlineFigure:
     Attributes
     ----------
     svg : an <svg> element with a title and a description.
-    values : of each panel with curves the words on its axes, and its curves: name, and points, each its place on the
-        figure (x, y) and its numbers (across, up).
+    values : of each panel the words on its axes, and what is drawn there. lines : curves, dots, strokes and bands, with
+        their name, and points, each its place on the figure (x, y) and its numbers (across, up). maps : what colours
+        mean, places and numbers of columns (x, across) and rows (y, up), and rows of values.
     """
 
     svg: str
@@ -120,47 +128,109 @@ def _describe(figure: Figure) -> str:
 def _list_values(figure: Figure) -> Iterator[dict[str, Any]]:
     for axes in figure.axes:
         lines = [
-            {"name": _name(line), "points": _list_points(figure, axes, line)}
-            for line in axes.get_lines()
-            if line.get_visible() and line.get_transform() == axes.transData
+            {"name": _name(mark), "points": _list_points(figure, axes, _trace(mark))} for mark in _list_marks(axes)
         ]
         lines = [line for line in lines if line["points"]]
-        if lines:
-            yield {"across": _label(axes, "x"), "up": _label(axes, "y"), "lines": lines}
+        maps = [_list_cells(figure, axes, image) for image in axes.get_images()]
+        if lines or maps:
+            yield {"across": _label(axes, "x"), "up": _label(axes, "y"), "lines": lines, "maps": maps}
 
 
-def _name(line: Line2D) -> str:
-    label = str(line.get_label())
-    return "" if label.startswith("_") else _write_plain(label)
+def _list_marks(axes: Axes) -> Iterator[_Mark]:
+    """The marks that stand at numbers of both axes; a line across the whole panel does not."""
+    for mark in (*axes.get_lines(), *axes.collections):
+        if mark.get_visible() and isinstance(mark, _Mark):
+            where = mark.get_offset_transform() if isinstance(mark, PathCollection) else mark.get_transform()
+            if where == axes.transData:
+                yield mark
 
 
-def _list_points(figure: Figure, axes: Axes, line: Line2D) -> list[list[float]]:
-    """The finite points of a curve within its panel, at most so many of them, evenly spread."""
-    data: F64 = np.asarray(line.get_xydata(), dtype=np.float64).reshape(-1, 2)
+def _trace(mark: _Mark) -> F64:
+    """The numbers of a mark, (N, 2): points of a curve, middles of dots, ends of strokes, edges of bands."""
+    if isinstance(mark, Line2D):
+        return np.asarray(mark.get_xydata(), dtype=np.float64).reshape(-1, 2)
+    if isinstance(mark, PathCollection):
+        return np.ma.filled(np.ma.asarray(mark.get_offsets(), dtype=np.float64), np.nan)
+    return np.concatenate([np.empty((0, 2)), *(np.asarray(path.vertices) for path in mark.get_paths())])
+
+
+def _name(mark: Artist) -> str:
+    label = str(mark.get_label())
+    if label.startswith("_"):
+        return "edge of the band" if isinstance(mark, PolyCollection) else ""
+    return _write_plain(label)
+
+
+def _list_points(figure: Figure, axes: Axes, data: F64) -> list[list[float | str]]:
+    """The finite points of a mark within its panel, at most so many of them, evenly spread."""
     data = data[np.isfinite(data).all(axis=1)]
     if not data.size:
         return []
-    places: F64 = figure.transFigure.inverted().transform(axes.transData.transform(data))
+    places = _find_places(figure, axes, data)
     box = axes.get_position()
     low, high = np.asarray(box.min) - _EDGE, np.asarray(box.max) + _EDGE
     inside = ((places >= low) & (places <= high)).all(axis=1)
     kept = np.flatnonzero(inside)
-    kept = kept[np.unique(np.linspace(0, kept.size - 1, min(_MOST, kept.size)).astype(np.intp))] if kept.size else kept
-    width, height = figure.get_size_inches() * _DOTS
+    kept = kept[_spread(kept.size, _MOST)] if kept.size else kept
     return [
-        [
-            round(float(x * width), 1),
-            round(float((1 - y) * height), 1),
-            _read_value(axes.xaxis, across),
-            _read_value(axes.yaxis, up),
-        ]
-        for (x, y), (across, up) in zip(places[kept], data[kept], strict=True)
+        [*_write_place(figure, place), _read_value(axes.xaxis, across), _read_value(axes.yaxis, up)]
+        for place, (across, up) in zip(places[kept], data[kept], strict=True)
     ]
 
 
-def _read_value(axis: Axis, value: float) -> float:
-    """A number as the labels of its axis have it, with six digits."""
-    return float(f"{10.0**value if has_powers_of_ten(axis) else value:.6g}")
+def _find_places(figure: Figure, axes: Axes, data: F64) -> F64:
+    """Where numbers lie on the figure, as shares of it, from its lower left."""
+    found: F64 = figure.transFigure.inverted().transform(axes.transData.transform(data))
+    return found
+
+
+def _write_place(figure: Figure, place: F64) -> tuple[float, float]:
+    """A place as SVG has it, from the upper left."""
+    width, height = figure.get_size_inches() * _DOTS
+    return round(float(place[0] * width), 1), round(float((1 - place[1]) * height), 1)
+
+
+def _spread(size: int, most: int) -> NDArray[np.intp]:
+    """At most so many places in a row, evenly spread, the first and the last among them."""
+    return np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp))
+
+
+def _list_cells(figure: Figure, axes: Axes, image: AxesImage) -> dict[str, Any]:
+    """The cells of a map, at most so many rows and columns of them, evenly spread, and what their colours mean."""
+    drawn: F64 = np.ma.filled(np.ma.asarray(image.get_array(), dtype=np.float64), np.nan)
+    left, right, bottom, top = image.get_extent()
+    across, up = (
+        low + (np.arange(size) + 0.5) * (high - low) / size
+        for low, high, size in ((left, right, drawn.shape[1]), (bottom, top, drawn.shape[0]))
+    )
+    columns, rows = (_spread(size, _MOST_CELLS) for size in drawn.shape[::-1])
+    corner = np.array([left, bottom])
+    x = _find_places(figure, axes, np.column_stack([across[columns], np.full(columns.size, corner[1])]))
+    y = _find_places(figure, axes, np.column_stack([np.full(rows.size, corner[0]), up[rows]]))
+    return {
+        "colour": _name(image),
+        "x": [_write_place(figure, place)[0] for place in x],
+        "y": [_write_place(figure, place)[1] for place in y],
+        "across": [_read_value(axes.xaxis, one) for one in across[columns]],
+        "up": [_read_value(axes.yaxis, one) for one in up[rows]],
+        "values": [[_read_cell(image, one) for one in row] for row in drawn[np.ix_(rows, columns)]],
+    }
+
+
+def _read_cell(image: AxesImage, value: float) -> float | str | None:
+    """The value of a cell with four digits; the lowest colour of logarithms is that of all below it, too."""
+    if not np.isfinite(value):
+        return None
+    if not isinstance(image.norm, Logarithms):
+        return float(f"{value:.4g}")
+    text = f"{10.0**value:.4g}"
+    return f"≤ {text}" if value <= image.get_clim()[0] else float(text)
+
+
+def _read_value(axis: Axis, value: float) -> float | str:
+    """A number as the labels of its axis have it, with six digits; of an axis of names the nearest of them."""
+    name = read_name(axis, value)
+    return _write_plain(name) if name is not None else float(f"{10.0**value if has_powers_of_ten(axis) else value:.6g}")
 
 
 def _label(axes: Axes, which: str) -> str:

@@ -74,12 +74,16 @@
   }
 
   // ------------------------------------------------------------------ figures: the value under the pointer
-  const format = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
+  const format = (value) => String(typeof value === "number" ? Number(value.toPrecision(6)) : value);
   for (const figure of document.querySelectorAll("figure")) {
     const sheet = figure.querySelector(".sheet"), svg = sheet.querySelector("svg");
-    const points = JSON.parse(figure.querySelector("script").textContent).flatMap((axes) =>
-      axes.lines.flatMap((line) => line.points.map((point) => ({ axes, name: line.name, point })))
-    );
+    const list = (map) => map.up.flatMap((up, row) => map.across.map((across, column) => ({
+      point: [map.x[column], map.y[row], across, up], colour: map.colour, value: map.values[row][column],
+    })));
+    const points = JSON.parse(figure.querySelector("script").textContent).flatMap((axes) => [
+      ...axes.lines.flatMap((line) => line.points.map((point) => ({ axes, name: line.name, point }))),
+      ...axes.maps.flatMap(list).filter(({ value }) => value !== null).map((cell) => ({ axes, ...cell })),
+    ]);
     if (!points.length) continue;
     const hint = make("div", "", { className: "hint", hidden: true });
     const mark = document.createElementNS("http://www.w3.org/2000/svg", "circle");
@@ -91,10 +95,11 @@
     figure.append(hint);
     const show = (index) => {
       now = index;
-      const { axes, name, point: [x, y, across, up] } = points[index];
+      const { axes, name, colour, value, point: [x, y, across, up] } = points[index];
       const box = svg.getBoundingClientRect(), outer = figure.getBoundingClientRect(), scale = box.width / place.width;
       const words = [`${axes.across || "across"}: ${format(across)}`, `${axes.up || "up"}: ${format(up)}`];
-      hint.textContent = [...(name ? [name] : []), ...words].join("\n");
+      const cell = value === undefined ? [] : [`${colour || "value"}: ${format(value)}`];
+      hint.textContent = [...(name ? [name] : []), ...words, ...cell].join("\n");
       hint.hidden = false;
       const left = box.left - outer.left + x * scale + 12, top = box.top - outer.top + y * scale + 12;
       hint.style.left = `${Math.max(0, Math.min(left, outer.width - hint.offsetWidth))}px`;

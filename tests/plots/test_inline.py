@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from pe_spectra.plots.axes import label_powers_of_ten
+from pe_spectra.plots.axes import label_names, label_powers_of_ten
+from pe_spectra.plots.heatmap import draw_map
 from pe_spectra.plots.inline import draw_inline
 
 X, Y = np.arange(5.0), np.array([1.0, 4.0, np.nan, 2.0, 3.0])
@@ -108,6 +109,66 @@ def test_of_a_long_curve_some_points_are_told():
     points = draw_inline(lambda: figure, "t", "p").values[0]["lines"][0]["points"]
     assert len(points) == 200
     assert (points[0][2], points[-1][2]) == (0.0, 9999.0)
+
+
+def make_axes():
+    figure = Figure(figsize=(4, 3))
+    return figure, figure.subplots()
+
+
+def tell(figure):
+    (panel,) = draw_inline(lambda: figure, "t", "p").values
+    return panel
+
+
+def test_dots_strokes_and_bands_are_told_by_their_numbers():
+    figure, axes = make_axes()
+    axes.scatter([1.0, 2.0, 3.0], [4.0, np.nan, 6.0], label="dots")
+    axes.vlines([1.5, 2.5], 4.0, 5.0, label="mean")
+    axes.fill_between([1.0, 2.0], [4.0, 4.5], [5.0, 6.0])
+    found = {one["name"]: [tuple(point[2:]) for point in one["points"]] for one in tell(figure)["lines"]}
+    assert found["dots"] == [(1.0, 4.0), (3.0, 6.0)]
+    assert found["mean"] == [(1.5, 4.0), (1.5, 5.0), (2.5, 4.0), (2.5, 5.0)]
+    assert {*found["edge of the band"]} == {(1.0, 4.0), (2.0, 4.5), (1.0, 5.0), (2.0, 6.0)}
+
+
+def test_places_of_names_are_told_by_name():
+    figure, axes = make_axes()
+    axes.plot([0.5, 0.75], [0.2, 1.3], "o")
+    label_names(axes.yaxis, ["dft", "learned"])
+    assert [point[2:] for point in tell(figure)["lines"][0]["points"]] == [[0.5, "dft"], [0.75, "learned"]]
+
+
+@pytest.mark.parametrize("downwards", [False, True])
+def test_cells_of_a_map_are_told_where_they_are_drawn(downwards):
+    figure, axes = make_axes()
+    values = np.arange(6.0).reshape(2, 3) / 7
+    values[1, 1] = np.nan
+    draw_map(axes, values, extent=(-0.5, 2.5, 9.5, 11.5), label="weight $g$")
+    if downwards:
+        axes.invert_yaxis()
+    (found,) = tell(figure)["maps"]
+    assert (found["colour"], found["across"], found["up"]) == ("weight g", [0.0, 1.0, 2.0], [10.0, 11.0])
+    assert found["values"] == [[0.0, 0.1429, 0.2857], [0.4286, None, 0.7143]]
+    assert found["x"] == sorted(found["x"])
+    assert (found["y"] == sorted(found["y"])) == downwards
+    box = axes.get_position()
+    assert found["x"][1] == pytest.approx(288 * (box.x0 + box.x1) / 2, abs=0.1)
+
+
+def test_a_logarithmic_map_is_told_as_its_bar_has_it():
+    figure, axes = make_axes()
+    draw_map(axes, np.array([[1.0, 1e-3], [1e-9, 0.0]]), extent=(0, 2, 0, 2), label="w", logarithmic=True)
+    assert tell(figure)["maps"][0]["values"] == [[1.0, 0.001], ["≤ 1e-06", "≤ 1e-06"]]
+
+
+def test_of_a_large_map_some_rows_and_columns_are_told():
+    figure, axes = make_axes()
+    values = np.arange(150.0)[:, None] + np.zeros(20)
+    draw_map(axes, values, extent=(0, 20, 0, 150), label="w")
+    (found,) = tell(figure)["maps"]
+    assert (len(found["across"]), len(found["up"]), found["up"][0], found["up"][-1]) == (20, 100, 0.5, 149.5)
+    assert [row[0] for row in found["values"]] == [up - 0.5 for up in found["up"]]
 
 
 def test_what_has_no_curves_has_no_numbers():

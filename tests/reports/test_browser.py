@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.places import MODELS
@@ -31,6 +32,7 @@ REPORTS = {
     "configuration": ["config.json"],
     "comparison": ["config.json", "other.json"],
     "formula": ["sinusoidal:d=16"],
+    "table": ["table.npy"],
     "folder": ["many"],
     "hostile names": ["hostile"],
 }
@@ -49,6 +51,7 @@ def folder(tmp_path_factory):
     here = tmp_path_factory.mktemp("reports")
     shutil.copy(MODELS / "llama-3.1-8b.json", here / "config.json")
     shutil.copy(MODELS / "codellama-7b.json", here / "other.json")
+    np.save(here / "table.npy", np.random.default_rng(0).normal(size=(40, 12)))
     for number in range(30):
         (here / f"many/{number}").mkdir(parents=True)
         changed = {**LLAMA, "rope_theta": 2.5 + number % 7}
@@ -209,6 +212,21 @@ def test_a_curve_says_its_number_under_the_pointer_and_by_keyboard(open_page):
     assert page.locator("#said").inner_text() == said[-1].replace("\n", ", ")
     page.keyboard.press("Escape")
     assert not hint.is_visible()
+
+
+def test_a_cell_of_a_map_says_its_number(open_page, folder):
+    page = open_page("table")
+    table = np.load(folder / "table.npy")
+    values = json.loads(page.locator("#part-1 figure script").text_content())
+    (cells,) = next(one["maps"] for one in values if one["maps"])
+    row, column = 7, 5
+    svg = page.locator("#part-1 figure svg")
+    scale = svg.bounding_box()["width"] / svg.evaluate("svg => svg.viewBox.baseVal.width")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + cells["x"][row] * scale, box["y"] + cells["y"][column] * scale)
+    said = page.locator("#part-1 figure .hint").inner_text().splitlines()
+    assert said == [f"row of the file: {row}", f"column: {column}", f"entry: {float(f'{table[row, column]:.4g}')}"]
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -19,8 +19,9 @@ def read_called(rows: F64, dtype: str, listed: F64 | None = None, listed_dtype: 
     """Read what a module gave as a rotation.
 
     It has no length of its own, and not what it gives but the code around it chooses which channels are a pair: both
-    are None, and `repeats` has the order in which each pair stands twice. Frequencies of few rows are known less well than those of the list that the module computed them by, so
-    those of the list are taken where the rows agree with them.
+    are None, and `repeats` has the order in which each pair stands twice. Frequencies of few rows are known less well
+    than those of the list that the module computed them by, so those of the list are taken where the rows agree with
+    them.
 
     Parameters
     ----------

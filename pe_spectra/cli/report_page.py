@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -108,9 +107,9 @@ def _list_lines(items: Sequence[str], paper: bool) -> Sequence[_Line]:
 
 def _find_kind(text: str) -> str:
     """What a name stands for: a model, a folder of models, a table (or a SPEC, or a dump), an experiment."""
-    from pe_spectra.files.model_files import list_models
+    from pe_spectra.files.model_files import has_models
 
-    if os.path.isdir(os.path.expanduser(text)) and list_models(text) != [text]:
+    if has_models(text):
         return "folder"
     from pe_spectra.files.ledger import is_ledger
     from pe_spectra.model_sources import read_side

@@ -148,6 +148,20 @@ def list_models(text: str) -> list[str]:
     return found or [text]
 
 
+def has_models(text: str) -> bool:
+    """Whether a name stands for a folder with models in it or below, of which one is enough to be found.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     has_models(folder)
+    False
+    """
+    start = Path(os.path.expanduser(text))
+    if not text or not start.is_dir() or _has_one(start):
+        return False
+    return next(_walk(start), None) is not None
+
+
 def _has_one(folder: Path) -> bool:
     """Whether a folder is one model; of several .gguf files in one that is named, the error says to name one."""
     try:

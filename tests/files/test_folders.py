@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from pe_spectra.errors import FileError
 from pe_spectra.files.checkpoint import find_configuration
-from pe_spectra.files.model_files import _find_cache, find_model_file
+from pe_spectra.files.model_files import _find_cache, find_model_file, has_models
 from pe_spectra.files.reading import NoTableError, list_folder
 from pe_spectra.files.tables import read_array
 from pe_spectra.model_sources import read_model
@@ -131,3 +131,12 @@ def test_without_a_home_there_is_no_cache_to_look_in(empty_folder, monkeypatch):
     assert _find_cache() is None
     with pytest.raises(FileError, match="has no configuration of such a model"):
         read_model("org/model")
+
+
+def test_a_folder_of_models_is_told_from_a_model_and_from_an_empty_folder(tmp_path):
+    (tmp_path / "all" / "one").mkdir(parents=True)
+    assert not has_models(str(tmp_path / "all"))
+    (tmp_path / "all" / "one" / "config.json").write_text("{}", encoding="utf-8")
+    assert has_models(str(tmp_path / "all"))
+    for other in (tmp_path / "all" / "one", tmp_path / "all" / "one" / "config.json", tmp_path / "none", ""):
+        assert not has_models(str(other))

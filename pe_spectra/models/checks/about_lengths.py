@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -157,7 +156,7 @@ def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
         return
     reach = layer.limit(layer.served_length)
     limit = min(reach, _SCANNED // len(turning))
-    lag = _find_lag(tuple(map(Decimal, turning.tolist())), limit)
+    lag = _find_lag(tuple(turning.tolist()), limit)
     if lag is None or lag >= reach:  # positions 0 .. reach - 1 have no longer lag than reach - 1
         return
     far = reach > _FAR * lag

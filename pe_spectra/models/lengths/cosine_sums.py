@@ -39,7 +39,7 @@ _DECADES = 15
 _COSINES, _FEWEST = 1 << 14, 16
 
 
-def find_first_negative_lag(frequencies: Sequence[Decimal], limit: int) -> int | None:
+def find_first_negative_lag(frequencies: Sequence[Decimal] | Sequence[float], limit: int) -> int | None:
     """Find the smallest integer m from 1 to `limit` with sum_i cos(m theta_i) < 0.
 
     Blocks of lags come from products of two tables of cosines and sines in float64, with a bound on their
@@ -47,7 +47,7 @@ def find_first_negative_lag(frequencies: Sequence[Decimal], limit: int) -> int |
 
     Parameters
     ----------
-    frequencies : theta_i in rad/position, to 50 digits, as the ways to scale give them.
+    frequencies : theta_i in rad/position, to 50 digits, as the ways to scale give them; floats are exact.
     limit : >= 1; a second is enough for some 1 << 28 over the number of pairs.
 
     Returns
@@ -62,7 +62,7 @@ def find_first_negative_lag(frequencies: Sequence[Decimal], limit: int) -> int |
         sums, doubt = _sum_block(theta, first, stop), _bound_sum_error(theta, stop - 1)
         for place in np.flatnonzero(sums <= doubt):
             lag = first + int(place)
-            if sums[place] < -doubt or _sum_exactly(frequencies, lag) < 0:
+            if sums[place] < -doubt or _sum_exactly(tuple(map(Decimal, frequencies)), lag) < 0:
                 return lag
     return None
 

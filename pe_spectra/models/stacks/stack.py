@@ -299,7 +299,8 @@ def make_rotation(
     >>> make_rotation(LayerStatement(head_dim=4), {"base": 100.0, "scaling": "none"}, (1, 0.1), 1).rotary_dim
     4
     """
-    values = np.array([float(theta) for theta in frequencies], dtype=np.float64)
+    is_array = isinstance(frequencies, np.ndarray)
+    values = np.array(frequencies if is_array else [float(theta) for theta in frequencies], dtype=np.float64)
     return Rotation(
         name=layer.name,
         head_dim=layer.head_dim,

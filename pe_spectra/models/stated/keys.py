@@ -146,9 +146,8 @@ class Keys:
 
     def find_key(self, keys: Sequence[str]) -> str | None:
         """Return the first of the keys that is set."""
-        found = self.found
         for key in keys:  # not by next(), nor by `in`: thousands are looked for in each file
-            if found.get(key) is not None:
+            if self.found.get(key) is not None:
                 return key
         return None
 
@@ -177,14 +176,12 @@ class Keys:
 
     def find_integer(self, *keys: str, least: int = 1) -> int | None:
         """Read the first of the keys that is set, an integer; None where none is."""
-        key = self.find_key(keys)
-        if key is None:
-            return None
-        found = self.found[key]
-        if isinstance(found, bool) or not isinstance(found, int) or found < least:
-            self.refuse(key, f"an integer from {least} is accepted")
-        if found > _MOST:
-            self.refuse(key, f"an integer from {least} to {_MOST} is accepted")
+        accepted = f"an integer from {least}"
+        found: int | None = self._find(
+            keys, lambda value: _is_number(value) and isinstance(value, int) and value >= least, accepted
+        )
+        if found is not None and found > _MOST:
+            self.refuse(self.find_key(keys) or "", f"{accepted} to {_MOST} is accepted")
         return found
 
     def read_integer(self, *keys: str) -> int:
@@ -201,16 +198,11 @@ class Keys:
 
     def find_number(self, *keys: str, zero: bool = False) -> float | None:
         """Read the first of the keys that is set, a finite number above 0; None where none is."""
-        key = self.find_key(keys)
-        if key is None:
-            return None
-        found = self.found[key]
         accepted = f"a number {'from' if zero else 'above'} 0"
-        if not _is_number(found) or not (found > 0 or (found == 0 and zero)):
-            self.refuse(key, f"{accepted} is accepted")
-        if found > _LARGEST:
-            self.refuse(key, f"{accepted}, at most {_LARGEST:g}, is accepted")
-        return float(found)
+        found = self._find(keys, lambda value: _is_number(value) and (value > 0 or (value == 0 and zero)), accepted)
+        if found is not None and found > _LARGEST:
+            self.refuse(self.find_key(keys) or "", f"{accepted}, at most {_LARGEST:g}, is accepted")
+        return None if found is None else float(found)
 
     def find_truth(self, *keys: str) -> bool | None:
         """Read the first of the keys that is set, true or false; None where none is."""

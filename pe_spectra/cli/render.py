@@ -159,7 +159,7 @@ def _write_draft(
     more += [count(hidden, "more row" if shown else "row")] if hidden else []
     if more:
         lines += [*([] if kept or shown else [""]), f"{' and '.join(more)}: --full"]
-    return [*lines, *(fold(answer.last, screen.width, GAP) if answer.last else [])]
+    return [*lines, *(fold(answer.last, screen.text_width, GAP) if answer.last else [])]
 
 
 def _choose_facts(answer: Answer, full: bool) -> list[tuple[str, str]]:
@@ -175,12 +175,12 @@ def _write_rows(answer: Answer, screen: Screen, shown: int) -> list[str]:
     """Write the first rows of the table, with the columns that do not fit and how to see them."""
     names = list(answer.columns if screen.full or not answer.shown else answer.shown)
     columns, left_out, everywhere = _fit([_make_column(name, answer, shown) for name in names], screen.width)
-    lines = fold(f"each row: {', '.join(everywhere)}", screen.width, GAP) if everywhere else []
+    lines = fold(f"each row: {', '.join(everywhere)}", screen.text_width, GAP) if everywhere else []
     for number, block in enumerate(_split(columns, left_out if screen.full else [], screen.width)):
         lines += [""] * bool(number) + _write_block(block, screen)
     if left_out and not screen.full:
         left = ", ".join(column.name for column in left_out)
-        lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.width, GAP)
+        lines += fold(f"columns that do not fit: {left} (--full, --format csv)", screen.text_width, GAP)
     return lines
 
 

@@ -148,7 +148,7 @@ class Run:
         # a check is decided only where every file could be read
         failed = [f"error: {text}" for text in errors] or [f"check failed: {text}" for text in answer.failed]
         messages = failed if self.quiet else [*messages, *failed]
-        below = count_lines(messages, self.screen.width) if self.screen.hinted else 0
+        below = count_lines(messages, self.screen.text_width) if self.screen.hinted else 0
         screen = self.screen._replace(height=self.screen.height - below)
         parts: Iterable[str] = render(answer, self.format, screen, str(figure) if figure else None)
         if self.output is not None:

@@ -34,6 +34,7 @@ STYLES = {
     "heading": "bold",
     "label": "dim",
 }
+#: Characters of a line of text, at most: a longer one is not easily read. Tables may be wider.
 _WIDEST = 110
 _NARROWEST = 20
 #: Columns and lines where nothing tells how many there are.
@@ -175,7 +176,7 @@ def write_message(text: str) -> None:
         return
     try:
         if is_terminal(sys.stderr):
-            text = _fold_message(text, _measure_width())
+            text = _fold_message(text, min(_WIDEST, _measure_width()))
         sys.stderr.write((text if is_unicode(sys.stderr) else to_ascii(text)) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
@@ -238,13 +239,14 @@ class Screen(NamedTuple):
     ----------
     watched : whether the answer takes the form that people read; a pipe has the rows of CSV, in their order.
     hinted : whether a person watches who reads standard error, too.
-    width, height : characters of a line, and lines.
+    width, height : characters of a line, and lines; text_width : of a line of text, no more than is easily read.
     full : whether everything was asked for.
     """
 
     watched: bool
     hinted: bool
     width: int
+    text_width: int
     height: int
     colour: bool
     unicode: bool
@@ -272,10 +274,12 @@ def look_at_screen(form: str, colour: str, *, full: bool, to_file: bool) -> Scre
     """
     terminal = is_terminal(sys.stdout) and not to_file
     is_bright = colour == "always" or (colour == "auto" and terminal and not os.environ.get("NO_COLOR"))
+    width = _measure_width()
     return Screen(
         watched=form == "table" and (terminal or is_bright),
         hinted=terminal and is_terminal(sys.stderr),
-        width=_measure_width(),
+        width=width,
+        text_width=min(_WIDEST, width),
         height=shutil.get_terminal_size(_USUAL).lines,
         colour=form == "table" and is_bright,
         unicode=to_file or is_unicode(sys.stdout),
@@ -284,23 +288,23 @@ def look_at_screen(form: str, colour: str, *, full: bool, to_file: bool) -> Scre
 
 
 def _measure_width() -> int:
-    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size(_USUAL).columns))
+    return max(_NARROWEST, shutil.get_terminal_size(_USUAL).columns)
 
 
 def write_head(answer: Answer, facts: Sequence[tuple[str, str]], screen: Screen, *, is_drawn: bool) -> list[str]:
     """Write what stands above the rows of an answer: its verdict, its curve, and facts; a list of lines."""
     verdict = answer.verdict
-    lines = [screen.paint(line, verdict.level) for line in fold(escape(verdict.text), screen.width)]
+    lines = [screen.paint(line, verdict.level) for line in fold(escape(verdict.text), screen.text_width)]
     if answer.drawing is not None and is_drawn:
         from pe_spectra.cli.curve import draw_curve
 
-        lines += ["", *draw_curve(answer.drawing, screen.width)]
+        lines += ["", *draw_curve(answer.drawing, screen.text_width)]
     return [*lines, "", *_write_facts(facts, screen)] if facts else lines
 
 
 def _write_facts(facts: Sequence[tuple[str, str]], screen: Screen) -> list[str]:
     """Write each fact; those of one group, "group: label", follow a line with its name."""
-    width = screen.width
+    width = screen.text_width
     parted = [
         (escape(group), escape(label), escape(text))
         for (group, _, label), text in ((name.rpartition(": "), text) for name, text in facts)

@@ -118,7 +118,9 @@ def _answer() -> tuple[object, dict[str, list[float]]]:
 
 def _measure_form(form: str, write: Callable[[], str] | None = None) -> Ratios:
     answer, lists = _answer()
-    screen = Screen(width=80, height=24, watched=False, hinted=False, colour=False, unicode=True, full=True)
+    screen = Screen(
+        width=80, text_width=80, height=24, watched=False, hinted=False, colour=False, unicode=True, full=True
+    )
     return compare_calls(lambda: "".join(render(answer, form, screen, None)), write or (lambda: json.dumps(lists)))
 
 

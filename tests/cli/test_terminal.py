@@ -16,7 +16,8 @@ class Nothing(Body):
 
 
 def show(width=80, height=24, full=False, **answer):
-    screen = Screen(watched=True, hinted=False, width=width, height=height, colour=False, unicode=True, full=full)
+    sizes = {"width": width, "text_width": min(width, 110), "height": height}
+    screen = Screen(watched=True, hinted=False, **sizes, colour=False, unicode=True, full=full)
     verdict = Verdict(level="ok", code="fine", text="All is well.")
     return "".join(render(Answer(body=Nothing(), verdict=verdict, **answer), "table", screen, None)).splitlines()
 
@@ -47,6 +48,16 @@ def test_a_table_that_does_not_fit_stays_a_table(width, lines):
     assert shown[2 : 2 + len(lines)] == lines
     left = ["columns that do not fit:", "  last (--full, --format", "  csv)"] if width == 24 else []
     assert shown[2 + len(lines) + 2 :] == left
+
+
+@pytest.mark.parametrize(("width", "is_whole"), [(110, False), (200, True)])
+def test_a_wide_screen_is_for_tables_and_texts_stay_narrow(width, is_whole):
+    table = {f"the_name_of_column_{letter}": [1.5, 2.5] for letter in "abcdefgh"}
+    shown = show(width, table=table, facts=[("said", "word " * 60)], last="word " * 60)
+    assert ("  ".join(table) in shown) == is_whole
+    texts = [line for line in shown if "word" in line]
+    assert max(map(measure, texts)) <= 110
+    assert len(texts) == 6
 
 
 def test_all_columns_are_seen_when_asked_for():

@@ -54,13 +54,45 @@ def test_both_generations_of_gemma_3_give_one_rotation(size):
 
 def test_a_layer_type_that_is_null_is_not_turned():
     config = change(
-        model_type="olmo3",
+        model_type="mellum",
         rope_theta=None,
         layer_types=["sliding_attention", "full_attention"],
         sliding_window=128,
         rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 1e4}, "full_attention": None},
     )
     assert windows(config) == {"sliding_attention": (True, 128), "full_attention": (False, None)}
+
+
+@pytest.mark.parametrize(("model", "name"), [("laguna", "full_attention"), ("zaya", "hybrid")])
+def test_the_one_layer_type_of_a_class_is_not_turned_where_it_is_null(model, name):
+    found = read({"model_type": model, "rope_parameters": {name: None}})
+    assert [layer.turns for layer in found.layers] == [False]
+    assert not [one for one in found.findings if one.level == "error"]
+
+
+def test_a_class_may_have_its_own_block_for_a_layer_type_that_is_null():
+    layers = read({"model_type": "t5gemma2_text", "rope_parameters": {"sliding_attention": None}}).layers
+    assert {layer.name: layer.default_base for layer in layers} == {"sliding_attention": 1e4, "full_attention": 1e6}
+    layers += read({"model_type": "olmo3", "rope_parameters": {"sliding_attention": None}}).layers
+    assert all(layer.turns for layer in layers)
+
+
+def test_a_block_that_is_null_beside_none_is_refused_where_the_class_needs_another():
+    found = read({"model_type": "beam", "rope_parameters": {"sliding_attention": None}}).findings
+    assert any(one.message.startswith("rope_parameters lacks full_attention") for one in found)
+
+
+@pytest.mark.parametrize(("model", "own"), [("glm4", 0.5), ("moonshine", 0.9), ("efficientloftr", 4.0)])
+def test_a_share_that_is_null_is_that_of_a_whole_head(model, own):
+    (layer,) = read({"model_type": model}).layers
+    (null,) = read({"model_type": model, "partial_rotary_factor": None}).layers
+    assert (int(layer.head_dim * layer.share), null.share) == (int(null.head_dim * own), 1.0)
+
+
+@pytest.mark.parametrize(("model", "own", "derived"), [("youtu", 64, 128), ("deepseek_v3", 64, 56)])
+def test_a_width_of_heads_that_is_null_is_hidden_over_heads(model, own, derived):
+    assert [layer.head_dim for layer in read({"model_type": model}).layers] == [own]
+    assert [layer.head_dim for layer in read({"model_type": model, "head_dim": None}).layers] == [derived]
 
 
 def test_layers_without_rotation_are_told_by_flag_or_interval():

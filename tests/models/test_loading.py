@@ -60,6 +60,36 @@ def test_a_key_that_is_null_in_the_class_is_needed_where_its_model_computes_with
     assert list_refused(model, **{key: 64}) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        ("gpt_neox", "rotary_pct"), ("stablelm", "partial_rotary_factor"), ("deepseek_v3", "qk_nope_head_dim"),
+        ("apertus", "original_max_position_embeddings"), ("codegen", "n_positions"), ("cohere2_moe", "rope_parameters"),
+        ("smollm3", "use_sliding_window"), ("deepseek_v4", "compress_rope_theta"),
+    ],
+)  # fmt: skip
+def test_keys_that_are_null_are_refused_where_the_class_computes_with_them(model, key):
+    (said,) = list_refused(model, **{key: None})
+    assert said.startswith(f"{key} is null, so the class of {model} in transformers 5 refuses the file")
+    assert list_refused(model) == list_refused("llama", **{key: None}) == []
+
+
+@pytest.mark.parametrize(("model", "kind"), [("llama", "linear"), ("llama", "yarn"), ("glm", "default")])
+def test_a_share_that_is_null_in_a_block_is_refused_where_it_is_computed_with(model, kind):
+    block = {"rope_type": kind, "rope_theta": 1e4, "factor": 2.0, "partial_rotary_factor": None}
+    (said,) = list_refused(model, rope_parameters=block)
+    assert said.startswith("rope_parameters.partial_rotary_factor is null, so the class of")
+    assert list_refused("llama", rope_parameters=block | {"rope_type": "default"}) == []
+
+
+@pytest.mark.parametrize("kind", ["yarn", "llama3"])
+def test_a_scaling_that_looks_for_the_length_is_refused_where_class_and_file_have_none(kind):
+    block = {"rope_type": kind, "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 2048}
+    keys = {"model_type": "clvp_encoder", "rope_parameters": block | {"low_freq_factor": 1.0, "high_freq_factor": 4.0}}
+    assert "not-built" in {one.code for one in read(keys).findings}
+    assert "not-built" not in {one.code for one in read(keys | {"max_position_embeddings": 4096}).findings}
+
+
 def test_a_part_that_is_built_with_blocks_alone_is_known():
     block = {"rope_type": "default", "rope_theta": 5e4}
     (layer,) = read({"model_type": "cohere_compass_text", "rope_parameters": {"full_attention": block}}).layers
@@ -132,6 +162,8 @@ def test_blocks_of_which_one_is_missing_are_not_read():
     keys = {"model_type": "deepseek_v4", "rope_parameters": {"main": {"rope_type": "default", "rope_theta": 1e6}}}
     (found,) = [one for one in read(keys).findings if one.code == "layer-type-missing"]
     assert found.data["missing"] == ["compress"]
+    (found,) = [one for one in read(keys | {"rope_parameters": {"main": None}}).findings if one.level == "error"]
+    assert found.data["missing"] == ["main", "compress"]
 
 
 def test_an_unknown_class_with_buckets_has_those_of_t5():

@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
+from pe_spectra.models.stated.statement import COMPRESSED, DEFAULT_BASE, NEWEST, OLDER, WITH_WINDOW
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]
@@ -37,11 +37,13 @@ class KnownModel(NamedTuple):
     share_key: str = "partial_rotary_factor"
     reads_share: bool = False  #: a plain ladder is narrowed by partial_rotary_factor; others turn all channels
     share_beside: tuple[str, ...] = ()  #: the blocks beside which that key counts; (): it counts by itself too
+    null_share: float | None = None  #: what a share that is null means, where it is not that of the class
     share_fixed: bool = False  #: no share is read, whatever the scaling
     flat_share: bool = True  #: a flat block may have a share, where those by layer type may
     block_shares: _Block = MappingProxyType({})  #: of a file's blocks by layer type without one: if plain, if scaled
     joint_shares: bool = False  #: a plain block among scaled ones has the share of these
     older_share: float | None = None  #: of rope_scaling without one, where it is not that of the class
+    turns_null: bool = False  #: a type of layer whose block is null has that of the class; others are not turned
     type_keys: _Block = MappingProxyType({})  #: of a type of layer, a key that has the width that is turned there alone
     proportional: _Block = MappingProxyType({})  #: by type, the key, if any, and the width of the head that it is of
     whole_blocks: tuple[str, ...] = ()  #: types of layers: blocks by type are read only where each of these has one
@@ -50,6 +52,7 @@ class KnownModel(NamedTuple):
     rotary_width: int | None = None  #: that width where the file has none
     head_keys: tuple[str, ...] = ("head_dim",)  #: keys that have the width that is turned, the first that is set
     head_dim: int | None = None  #: that width where the file has none; None: hidden over heads
+    null_head: bool = False  #: head_dim null is hidden over heads, whatever the class has without that key
     part_key: str = ""  #: a key that has the width of the part that is turned, which gives the share
     beside: int | None = None  #: width of the other part (key qk_nope_head_dim), which is added to give a head's
     strided: bool = False  #: every second frequency comes first, and the others behind them
@@ -106,6 +109,7 @@ class KnownModel(NamedTuple):
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     takes_axial: bool = False  #: the rope_type axial is built, and is what default is; others refuse it
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
+    built_with_length: tuple[str, ...] = ()  #: of `refused` those that it builds where the file states its length
     model: str = ""  #: model_type as the file has it
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
@@ -122,6 +126,16 @@ class KnownModel(NamedTuple):
     def ignores_flat(self) -> bool:
         """Whether it reads nothing of rope_parameters that are not nested, nor the name `type` in rope_scaling."""
         return (self.by_type or self.local_base is not None) and not self.takes_flat
+
+    def choose_base(self, name: str) -> float:
+        """Return the base of a type of layers where the file has none.
+
+        >>> KnownModel(local_base=500.0).choose_base("sliding_attention"), KnownModel().choose_base("all")
+        (500.0, 10000.0)
+        """
+        if self.compressed_base is not None and name == COMPRESSED:
+            return self.compressed_base
+        return self.local_base if self.local_base is not None and name in WITH_WINDOW else self.default_base
 
     def see(self, size: int, key: str | None, found: Mapping[str, Any]) -> tuple[int, tuple[int, int] | None]:
         """Return the longest lag + 1 that a query sees of a window, and its two sides where it sees what comes after.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import HEAD_WIDTH, HEADS, WIDTHS, Keys
+from pe_spectra.models.stated.keys import HEAD_WIDTH, HEADS, SHARES, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
@@ -182,8 +182,9 @@ def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     for letter, key in load_table(REFUSALS)["keys"].items():
         if key not in keys.found:
             continue
-        if key == "rope_theta" and not own.get("beside") and keys.has_any("rope_parameters", "rope_scaling"):
-            continue  # of a block's own base this is said there
+        is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
+        if is_inside and keys.has_any("rope_parameters", "rope_scaling"):
+            continue  # of what a block has itself this is said there
         value = keys.found[key]
         is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
         is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
@@ -258,7 +259,8 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         return
     if place in known.needs_original:
         yield from _find_without_original(whole, f"{keys.where}{place}")
-    if not any(isinstance(block, Mapping) for block in whole.values()):
+    is_nested = whole and whole.keys() <= {*load_table(REFUSALS)["layer_types"]}
+    if not (is_nested or any(isinstance(block, Mapping) for block in whole.values())):
         block = Keys(whole, keys.path, f"{keys.where}{place}.")
         yield from _find_in_block(keys, _Block(block, known.reads_blocks and not known.ignores_flat), own)
     elif known.reads_blocks and known.is_layered:
@@ -305,7 +307,7 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     for key in own.get("own_keys", {}).get(kind, ()) if isinstance(kind, str) else ():
         if key not in found:
             yield f"{where}{key}", "is not set"
-    for key in load_table(REFUSALS)["null"].get(kind, ()) if isinstance(kind, str) else ():
+    for key in load_table(REFUSALS)["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"
     if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
-from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.loading import REFUSALS
 from pe_spectra.models.stated.statement import SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
@@ -45,6 +46,7 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
     is_nested = any(isinstance(value, Mapping) for value in block.found.values())
+    is_nested = is_nested or block.found.keys() <= {*load_table(REFUSALS)["layer_types"]}
     lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
         said = f"lacks {', '.join(lacking)}"

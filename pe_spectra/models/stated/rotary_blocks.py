@@ -17,7 +17,8 @@ from pe_spectra.models.stated.keys import (
     Keys,
     check_block_spelling,
 )
-from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.loading import REFUSALS
 from pe_spectra.models.stated.needs import keep_base
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
@@ -132,7 +133,8 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
         blocks = {name: _read_block(found.find_object(name)) for name in nested}
         return blocks if known.compressed_base is None else _fill_bases(keys, known, blocks)
     if known.ignores_flat:
-        _report_flat(found, known)
+        if not found.found.keys() <= {*load_table(REFUSALS)["layer_types"]}:  # else null for each, which is not turned
+            _report_flat(found, known)
         return {}
     return {"": _read_block(found)}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import BASES, HEADS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import BASES, HEADS, LENGTHS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import report_odd, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
@@ -30,11 +30,10 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.models.stated.unread_blocks import drop_unread
 
-_LINEAR = "linear_attention"
 #: Layers without attention, or with one that is not turned.
 _WITHOUT = (
-    _LINEAR, "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "lightning_attention",
-    "gated_deltanet", "kda",
+    "linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "gated_deltanet",
+    "lightning_attention", "kda",
 )  # fmt: skip
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
 _MANY, _MOST = 48, 4096
@@ -72,6 +71,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
+    if known.built_with_length and LENGTHS[0] in keys:
+        known = known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
     if not known.reads_older or known.whole_blocks:
         keys = drop_unread(keys, known)
     report_refused(keys, known)
@@ -79,7 +80,9 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if known.shared:
         report_unshared(keys, known, _name_layers(keys, known))
     newer, older = read_blocks(keys, known)
-    still = [name for name, value in keys.find_object("rope_parameters").found.items() if value is None]
+    stated = {} if known.turns_null else keys.find_object("rope_parameters").found
+    still = [name for name, value in stated.items() if value is None]
+    still += ["all"] if known.by_type and known.needs and {*known.needs} <= {*still} else []  # its one type of layer
     listed = _list_layer_types(keys, known)
     types = tuple(one._replace(turns=one.turns and one.name not in still) for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
@@ -119,7 +122,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys.found else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
-        default_base=_choose_default(known, one.name),
+        default_base=known.choose_base(one.name),
         whole=_read_whole(keys, known, one.name) if known.proportional else None,
         window=one.window,
         sides=one.sides,
@@ -212,12 +215,6 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> tuple[int | None, 
     return known.see(size, keys.find_key(stated), keys.found) if size and known.sees else (size, None)
 
 
-def _choose_default(known: KnownModel, name: str) -> float:
-    if known.compressed_base is not None and name == COMPRESSED:
-        return known.compressed_base
-    return known.local_base if known.local_base is not None and name in WITH_WINDOW else known.default_base
-
-
 def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str]:
     """The width of a head, and the key or keys that it comes from."""
     if known.full_head_dim is not None and name == FULL:
@@ -227,7 +224,9 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     looked = known.head_keys if known.is_known else ("qk_rope_head_dim", "head_dim", "attention_head_dim")
     key = keys.find_key(looked)
     stated = known.head_dim if key is None else keys.find_integer(key)
-    if key is None and known.beside is not None:
+    if known.null_head and keys.found.get("head_dim", looked) is None:
+        stated = None
+    elif key is None and known.beside is not None:
         return sum(one or 0 for one in _read_parts(keys, known)), f"{known.part_key} + qk_nope_head_dim"
     if stated is not None:
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
@@ -274,6 +273,8 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
         key = keys.find_key((known.share_key,) if known.is_known else SHARES)
         if key is not None and (share := keys.find_number(key)) is not None:
             return share, f"{keys.where}{key}"
+    if known.null_share is not None and keys.found.get(known.share_key, known.share) is None:
+        return known.null_share, f"{keys.where}{known.share_key}"
     if known.by_type:  # one share for each layer: the first of this type counts
         shares = keys.find_numbers("partial_rotary_factors") or ()
         for one, share in zip(keys.find_texts("layer_types"), shares, strict=False):
@@ -331,8 +332,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
         newer = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.")
-    is_nested = any(isinstance(value, Mapping) for value in newer.found.values())
-    if newer.found and not is_nested and known.is_known and (known.ignores_flat or not known.flat_share):
+    if newer.found and not _is_nested(newer) and known.is_known and (known.ignores_flat or not known.flat_share):
         newer = Keys({}, keys.path)  # flat, and not read
     if not known.flat_share:
         older = Keys({}, keys.path)

@@ -29,7 +29,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
             keys.report(KEY_NOT_READ, message, level="error", key=f"{keys.where}rope_scaling", model=known.model)
     stated = keys.find_object("rope_parameters").found
     missing = [name for name in known.whole_blocks if not isinstance(stated.get(name), Mapping)]
-    if 0 < len(missing) < len(known.whole_blocks):
+    if missing and not stated.keys().isdisjoint(known.whole_blocks):
         unread.add("rope_parameters")
         message = (
             f"{keys.where}rope_parameters has nothing for {', '.join(missing)}, so the class of {known.model} in "

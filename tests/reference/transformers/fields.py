@@ -15,7 +15,7 @@ import random
 import sys
 from importlib.metadata import version
 
-from probe import BLOCK
+from probe import BLOCK, SHARES
 from real_modules import Release, ask
 from refusals import KINDS, find_error, list_models, make_block
 from release_table import FOLDER
@@ -27,6 +27,12 @@ KEYS = {
     "rotary_dim": "r", "layer_types": "t", "rope_theta": "b",
     "max_window_layers": "l",
 }  # fmt: skip
+#: Keys that are asked with null alone: of another type no file can be read.
+NULLS = {
+    "qk_nope_head_dim": "o", "original_max_position_embeddings": "e", "partial_rotary_factor": "p", "rotary_pct": "c",
+    "n_positions": "i", "rope_parameters": "x", "use_sliding_window": "u", "compress_rope_theta": "y",
+    "rope_interleave": "v",
+}  # fmt: skip
 VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5}
 #: What some classes need beside longrope's usual keys.
 OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
@@ -34,6 +40,7 @@ OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
 NO_TYPES = (None, "", "su")
 #: What stands for a rope_scaling that is not set.
 EMPTY = (None, {}, [])
+SHARE = SHARES[0]
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
 #: The class that is asked what each scaling needs: transformers checks that for all classes at one place.
 USUAL = "llama"
@@ -78,6 +85,7 @@ def measure(probe):
     asked = [key for key in KEYS if KEYS[key] not in found["closed"]]
     for name, value in VALUES.items():
         found[name] = join(key for key in asked if probe.refuses({key: value}))
+    found["null"] += "".join(letter for key, letter in NULLS.items() if probe.refuses({key: None}))
     found["integer"] = join(key for key in ("rope_theta",) if key in asked and probe.refuses({key: 10000}))
     found["beside"] = "rope_theta" in asked and all(
         probe.refuses({"rope_theta": None, place: SOUND}) for place in ("rope_scaling", BLOCK)
@@ -151,6 +159,7 @@ def measure_blocks(probe):
     beside = {"original_max_position_embeddings": 2048}
     found = {"lacking": find_lacking(probe), "own_keys": find_own_keys(probe)}
     found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
+    found["no_share"] = probe.refuses(probe.put(SOUND | {SHARE: None})) and not probe.refuses(probe.put(SOUND))
     found["no_types"] = [
         kind
         for kind in NO_TYPES
@@ -194,7 +203,7 @@ def find_own_keys(probe):
 
 def find_null(probe):
     """The keys of each scaling that cannot be null."""
-    blocks = {kind: probe.make(kind) for kind in KINDS}
+    blocks = {kind: probe.make(kind) | {SHARE: 1.0} for kind in KINDS}
     return {
         kind: [key for key in block if key != "rope_type" and probe.refuses({BLOCK: block | {key: None}})]
         for kind, block in blocks.items()
@@ -210,7 +219,10 @@ def main():
     head = {"stack": "transformers", "version": version("transformers")}
     path = FOLDER / f"transformers-{head['version']}-refusals.json"
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
-    head |= {"written by": "tests/reference/transformers/fields.py", "keys": {one: key for key, one in KEYS.items()}}
+    head |= {
+        "written by": "tests/reference/transformers/fields.py",
+        "keys": {one: key for key, one in (KEYS | NULLS).items()},
+    }
     head["layer_types"] = list_types()
     if only:
         known = json.loads(path.read_text(encoding="utf-8"))

@@ -7,17 +7,21 @@ ENV/bin/python tests/reference/transformers/places.py pe_spectra/models/measured
 A class is given the key by itself, beside rope_scaling and beside rope_parameters, and blocks without it.
 """
 
+import random
 import sys
 
 import release_table
-from probe import BLOCK, HEADS, LLAMA3, ORIGINAL, SHARES, YARN, Probe
+from draw import compute_whole
+from probe import BLOCK, HEADS, LENGTH, LLAMA3, ORIGINAL, SHARES, YARN, Probe
 from real_modules import Release, ask
+from refusals import KINDS, make_block
 
 PLAIN, SHARE = {"rope_type": "default"}, SHARES[0]
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 #: What is added; a class that has none of these is as most are.
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
 FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
+FIELDS += ("null_share", "null_head", "turns_null", "built_with_length")
 
 
 def reads_share(probe, beside):
@@ -180,6 +184,42 @@ def measure_original(probe):
     return {"needs_original": found} if found else {}
 
 
+def measure_nulls(probe, known):
+    """What null means of a share, and of a width of heads, where it is not what the class has without that key.
+
+    And whether a type of layer whose block is null is turned.
+    """
+    found, share_key = {}, known.get("share_key", SHARE)
+    null, whole = (probe.look({share_key: one}) for one in (None, 1.0)) if share_key else (None, None)
+    if known.get("reads_share") and null and whole and null != probe.default:
+        found["null_share"] = find_share(*(len(next(iter(one.values()))[0]) for one in (null, whole)), ())
+    bare, derived = probe.look({"head_dim": None}), known.get("hidden", 0) // known.get("heads", 1)
+    if "head_dim" in known and bare and bare != probe.default and 2 * len(next(iter(bare.values()))[0]) == derived:
+        found["null_head"] = True
+    if probe.is_nested and any(name in (probe.look({BLOCK: {name: None}}) or {}) for name in probe.names):
+        found["turns_null"] = True
+    return found
+
+
+def measure_length(probe, known):
+    """The scalings that are refused unless the file states its length, as a class without one may refuse them."""
+    if "yarn" not in known.get("refused", ()) or ask(probe.config, LENGTH) is not None:
+        return {}
+    blocks = {kind: make_block(random.Random(0), probe.config, kind) for kind in KINDS}
+    places = {kind: (probe.put(block), {"rope_scaling": block}) for kind, block in blocks.items()}
+    built = [
+        kind
+        for kind, both in places.items()
+        if all(refuses(probe, one) and not refuses(probe, one | {LENGTH: 4096}) for one in both)
+    ]
+    return {"built_with_length": built} if built else {}
+
+
+def refuses(probe, keys):
+    """Whether the class, its rotary modules or its model as a whole raise."""
+    return "error" in compute_whole(probe.release, probe.cls, probe.switch | keys, None)
+
+
 def drop(block):
     return {key: value for key, value in block.items() if key != ORIGINAL}
 
@@ -196,6 +236,7 @@ def main():
         if probe.default:
             found = measure_share(probe, known) | measure_blocks(probe, known) | measure_bases(probe, known)
             found |= measure_older(probe, known) | measure_types(probe, known) | measure_proportional(probe)
+            found |= measure_nulls(probe, known) | measure_length(probe, known)
             if known.get("reads_blocks", True):
                 found |= measure_original(probe) | measure_whole(probe) | measure_beside(probe)
             classes[name] = known | found

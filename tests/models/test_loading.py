@@ -166,6 +166,11 @@ def test_blocks_of_which_one_is_missing_are_not_read():
     assert found.data["missing"] == ["main", "compress"]
 
 
+def test_no_block_at_all_is_refused_where_the_class_needs_one_by_type():
+    (found,) = [one for one in read({"model_type": "mellum", "rope_parameters": {}}).findings if one.level == "error"]
+    assert found.code == "layer-type-missing"
+
+
 def test_an_unknown_class_with_buckets_has_those_of_t5():
     keys = {"model_type": "of-nobody", "relative_attention_num_buckets": 64, "num_heads": 4}
     assert (read(keys).scheme, read(keys).values["buckets"]) == ("t5", 64)

@@ -26,6 +26,7 @@ from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, re
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     UNKNOWN_TYPE,
+    asks_rotation,
     find_schemes,
     is_switched_off,
     read_size,
@@ -40,7 +41,7 @@ from pe_spectra.models.stated.position_tables import (
     settle_table,
 )
 from pe_spectra.models.stated.query_scales import read_query_scale
-from pe_spectra.models.stated.rotary_keys import asks_rotation, read_layers
+from pe_spectra.models.stated.rotary_keys import read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
 from pe_spectra.wording import join
 

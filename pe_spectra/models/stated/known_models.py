@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from pe_spectra.models.stated.statement import COMPRESSED, DEFAULT_BASE, NEWEST, OLDER, WITH_WINDOW
+from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]
@@ -126,16 +126,6 @@ class KnownModel(NamedTuple):
     def ignores_flat(self) -> bool:
         """Whether it reads nothing of rope_parameters that are not nested, nor the name `type` in rope_scaling."""
         return (self.by_type or self.local_base is not None) and not self.takes_flat
-
-    def choose_base(self, name: str) -> float:
-        """Return the base of a type of layers where the file has none.
-
-        >>> KnownModel(local_base=500.0).choose_base("sliding_attention"), KnownModel().choose_base("all")
-        (500.0, 10000.0)
-        """
-        if self.compressed_base is not None and name == COMPRESSED:
-            return self.compressed_base
-        return self.local_base if self.local_base is not None and name in WITH_WINDOW else self.default_base
 
     def see(self, size: int, key: str | None, found: Mapping[str, Any]) -> tuple[int, tuple[int, int] | None]:
         """Return the longest lag + 1 that a query sees of a window, and its two sides where it sees what comes after.

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import Keys
+from pe_spectra.models.stated.keys import BASES, LOCAL_BASES, SHARES, Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, SIZES, TRANSFORMERS, SchemeName
 
@@ -92,6 +92,17 @@ class FoundScheme(NamedTuple):
     def sizes(self) -> Mapping[str, int | float | str]:
         """All of its sizes."""
         return {**self.values, **{name: size for name, size in self.made.items() if name in SIZES}}
+
+
+def asks_rotation(keys: Keys) -> bool:
+    """Whether a key speaks of rotation.
+
+    >>> asks_rotation(Keys({"rope_theta": 1e4}, "config.json")), asks_rotation(Keys({}, "config.json"))
+    (True, False)
+    """
+    if keys.find_object("attn_config").find_truth("rope"):
+        return True
+    return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
 def tell_how_known(model: str, release: str = NEWEST) -> str:

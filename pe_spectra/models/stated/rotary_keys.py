@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import BASES, HEADS, LENGTHS, LOCAL_BASES, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import report_odd, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
@@ -47,17 +47,6 @@ class _LayerType(NamedTuple):
     sides: tuple[int, int] | None
     turns: bool
     places: tuple[int, ...] = ()
-
-
-def asks_rotation(keys: Keys) -> bool:
-    """Whether a key speaks of rotation.
-
-    >>> asks_rotation(Keys({"rope_theta": 1e4}, "config.json")), asks_rotation(Keys({}, "config.json"))
-    (True, False)
-    """
-    if keys.find_object("attn_config").find_truth("rope"):
-        return True
-    return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
 def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
@@ -122,7 +111,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         indexer_layout=_read_indexer(keys) if "indexer_rope_interleave" in keys.found else None,
         newer=newer.get(one.name, newer.get("")) if one.turns else None,
         older=older.get(one.name, older.get("")) if one.turns else None,
-        default_base=known.choose_base(one.name),
+        default_base=_choose_default(known, one.name),
         whole=_read_whole(keys, known, one.name) if known.proportional else None,
         window=one.window,
         sides=one.sides,
@@ -213,6 +202,12 @@ def _find_window(keys: Keys, known: KnownModel, name: str) -> tuple[int | None, 
     is_stated = any(key in keys.found for key in stated)  # null is "no window"
     size = keys.find_integer(*stated) if is_stated else known.window
     return known.see(size, keys.find_key(stated), keys.found) if size and known.sees else (size, None)
+
+
+def _choose_default(known: KnownModel, name: str) -> float:
+    if known.compressed_base is not None and name == COMPRESSED:
+        return known.compressed_base
+    return known.local_base if known.local_base is not None and name in WITH_WINDOW else known.default_base
 
 
 def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str]:

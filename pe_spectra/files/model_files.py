@@ -126,9 +126,8 @@ def list_models(text: str) -> list[str]:
     """List the models that a name stands for: itself, or of a folder without a configuration those in it and below.
 
     A folder with a config.json, else a params.json, else .gguf files is a model, and what lies below it belongs to it.
-    Of a folder without these each .json file that has the key model_type is one, as in a collection of configurations.
-    Names come in their order; a folder that two links lead to counts once, hidden ones (.git) do not. A folder that
-    cannot be listed stands for itself, so that reading it says why.
+    Of a folder without these each .json file with the key model_type is one. Names come in their order; a folder that
+    two links lead to counts once, hidden ones (.git) do not. What cannot be listed is named: reading it says why.
 
     Parameters
     ----------
@@ -151,15 +150,11 @@ def list_models(text: str) -> list[str]:
 def has_models(text: str) -> bool:
     """Whether a name stands for a folder with models in it or below, of which one is enough to be found.
 
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     has_models(folder)
+    >>> has_models("no such folder")
     False
     """
     start = Path(os.path.expanduser(text))
-    if not text or not start.is_dir() or _has_one(start):
-        return False
-    return next(_walk(start), None) is not None
+    return bool(text) and start.is_dir() and not _has_one(start) and next(_walk(start), None) is not None
 
 
 def _has_one(folder: Path) -> bool:
@@ -197,12 +192,12 @@ def _walk(start: Path) -> Iterator[str]:
 
 
 def _is_configuration(path: Path) -> bool:
-    """Whether a .json file of any name has the key of the type of a model, without a look at what else it has."""
+    """Whether a .json file of any name has the key of a model's type, or cannot be read, which reading it then says."""
     if path.suffix != ".json" or path.name.startswith(".") or not path.is_file():
         return False
     with suppress(FileError), open_regular(path, label="") as file:
         return b'"model_type"' in file.read_at(0, MAX_CONFIGURATION_BYTES)
-    return True  # reading it says why it cannot be read
+    return True
 
 
 def read_model_file(found: ModelFile) -> ModelContent:

@@ -4,11 +4,12 @@ import pytest
 
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.statement import NEWEST, OLDER
 from tests.models.configurations import read
 
 
-def list_refused(model, **keys):
-    found = read_configuration({"model_type": model, **keys}, "config.json").findings
+def list_refused(model, release=NEWEST, **keys):
+    found = read_configuration({"model_type": model, **keys}, "config.json", release).findings
     return [one.message for one in found if one.code == "value-refused"]
 
 
@@ -179,3 +180,33 @@ def test_an_unknown_class_with_buckets_has_those_of_t5():
 def test_an_unknown_class_with_heads_of_an_odd_width_is_refused():
     with pytest.raises(FileError, match=r"hidden_size / num_attention_heads is odd \(5\)"):
         read({"model_type": "of-nobody", "rope_theta": 1e4, "hidden_size": 20, "num_attention_heads": 4})
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"rope_scaling": {"factor": 2.0}}, "rope_scaling.rope_type names no scaling"),
+        ({"rope_scaling": {"type": None}}, "rope_scaling.type names no scaling"),
+        ({"num_hidden_layers": None}, "num_hidden_layers is null"),
+        ({"rope_theta": None}, "rope_theta is null"),
+        ({"rope_scaling": {"rope_type": "linear", "factor": None}}, "rope_scaling.factor is null"),
+        ({"rope_scaling": {}}, "rope_scaling is {}"),
+    ],
+)
+def test_an_older_release_refuses_by_what_was_measured_of_it(keys, told):
+    (said,) = list_refused("llama", OLDER, **keys)
+    assert said == f"{told}, so the class of llama in transformers 4 refuses the file"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"max_position_embeddings": None},
+        {"sliding_window": "64"},
+        {"rope_theta": 10000},
+        {"rope_scaling": {"rope_type": "linear", "factor": 2.0, "rope_theta": None}},  # which is no base there
+        {"rope_parameters": {"rope_type": "su", "rope_theta": None}},  # which it does not know
+    ],
+)
+def test_an_older_release_takes_what_the_newest_checks(keys):
+    assert list_refused("llama", OLDER, **keys) == []

@@ -9,7 +9,7 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.query_scale import QueryScale
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
-from pe_spectra.models.stated.statement import NEWEST
+from pe_spectra.models.stated.statement import NEWEST, OLDER
 from tests.documents import read_json
 from tests.places import REFERENCE
 
@@ -113,6 +113,11 @@ def test_a_switch_of_another_type_is_refused(value):
     assert codes["value-refused"].data["key"] == "attn_temperature_tuning"
     sound = audit_configuration(read(SCOUT | {"attn_temperature_tuning": False})).findings
     assert [one for one in sound if one.level == "error"] == []
+
+
+def test_an_older_release_is_not_said_to_refuse_what_the_newest_does():
+    found = read_configuration(SCOUT | {"attn_temperature_tuning": 4}, "config.json", OLDER).findings
+    assert "value-refused" not in [one.code for one in found]
 
 
 def test_a_context_that_ends_before_it_begins():

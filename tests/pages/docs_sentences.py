@@ -34,7 +34,9 @@ from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.known_models import read_measured
+from pe_spectra.models.stated.known_models import load_table, read_measured
+from pe_spectra.models.stated.loading import REFUSALS
+from pe_spectra.models.stated.statement import OLDER
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.series import line_search
 from pe_spectra.spectrum import evenness, lag_window
@@ -144,14 +146,24 @@ SENTENCES = (
     Sentence(
         MODELS,
         "Of {} configurations of rotary classes with something wrong in them, drawn by rule, transformers {} refuses "
-        "{}.",
-        lambda: (
-            group(len(test_refusals.CASES)),
-            STACKS["transformers-5"].version,
-            group(sum(error is not None for _, error in test_refusals.CASES)),
+        "{}; of {} of the classes of {}, that release refuses {}.",
+        lambda: tuple(
+            told
+            for release in test_refusals.RELEASES
+            for drawn, refused, _ in [test_refusals.count_cases(release)]
+            for told in (group(drawn), release, group(refused))
         ),
     ),
-    Sentence(MODELS, "`audit` has no error of {} of these", lambda: (test_refusals.count_silent(),)),
+    Sentence(
+        MODELS,
+        "`audit` has no error of {} and {} of these",
+        lambda: tuple(test_refusals.count_cases(release)[2] for release in test_refusals.RELEASES),
+    ),
+    Sentence(
+        MODELS,
+        "Of the older release {} classes were asked",
+        lambda: (len(load_table(OLDER + REFUSALS)["classes"]),),
+    ),
     Sentence(MODELS, "within {} steps for linear", lambda: (proposals.WAYS["linear"].training.split()[4],)),
     Sentence(MODELS, "{} times fewer steps than ways", lambda: (proposals.WAYS["yarn"].training.split()[4],)),
     Sentence(

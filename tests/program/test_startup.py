@@ -138,7 +138,7 @@ sys.stderr.write(json.dumps([code or 0, sorted(found)]))
         ("spectrum --json --no-figure", []),
         ("encodings --json", []),
         ("faithfulness --length 80 --json", []),
-        (f"audit {LLAMA} --json", [OLDER, NEWEST, f"{NEWEST}-refusals", f"{NEWEST}-schemes"]),
+        (f"audit {LLAMA} --json", [OLDER, f"{OLDER}-refusals", NEWEST, f"{NEWEST}-refusals", f"{NEWEST}-schemes"]),
         (f"diff {LLAMA} --stack keras-hub --json", [NEWEST, f"{NEWEST}-refusals", f"{NEWEST}-schemes"]),
     ],
 )

@@ -189,8 +189,9 @@ def read_measured(name: str) -> Mapping[str, Any]:
 def load_table(release: str) -> Mapping[str, Any]:
     """Return what was measured of a release of transformers: version, date, `classes` and `parts`.
 
-    `NEWEST-schemes` and `NEWEST-refusals` name the tables beside that of the newest. The file of an older release has
-    what differs from the table that it names under `beside`, as a merge patch (RFC 7396): null for what is not there.
+    `NEWEST-schemes` names a table beside that of the newest, `RELEASE-refusals` one beside that of each release. The
+    file of an older release has what differs from the table that it names under `beside`, as a merge patch (RFC 7396):
+    null for what is not there.
 
     >>> load_table("5.24.0")["classes"]["llama4_text"]["nope_every"]
     4

@@ -37,8 +37,8 @@ _ORIGINAL = "original_max_position_embeddings"
 _WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: Heads of at most so many channels may be odd.
 _TINY = 4
-#: The table of what classes refuse, beside that of what they take.
-REFUSALS = f"{NEWEST}-refusals"
+#: What the name of a release is followed by in that of the table of what its classes refuse.
+REFUSALS = "-refusals"
 #: What the tables call values by their type.
 _TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real", int: "integer"}
 #: What is wrong with a key: its name, and the verb with what follows.
@@ -60,10 +60,10 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     >>> [found.data["key"] for found in keys.findings]
     ['rope_scaling.rope_type']
     """
-    table = load_table(REFUSALS) if keys.release == NEWEST else None
-    own = table["classes"].get(known.part_model) if table else None
+    table = load_table(keys.release + REFUSALS)
+    own = table["classes"].get(known.part_model)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
-    if own is not None:  # of an older release this is not measured
+    if own is not None:
         found += _find_values(keys, own)
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
@@ -73,7 +73,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
             found += _find_widths(keys, known, own)
         if keys.found.keys() & {"rope_parameters", "rope_scaling", "head_dim"}:
             found += _find_in_blocks(keys, known, own)
-    if table and known.model in table["shared"] and not keys.where:
+    if known.model in table["shared"] and not keys.where:
         found += _find_shared(keys, table["shared"][known.model])
     for key, why in dict.fromkeys(found):
         _report(keys, key, why, known.model)
@@ -106,14 +106,13 @@ def report_shared(whole: Keys) -> None:
     >>> keys.findings[0].data["key"]
     'text_config.hidden_size'
     """
-    if whole.release != NEWEST:
-        return  # of an older release this is not measured
     model = str(whole.found.get("model_type"))
-    found = [(key, whole.found[key]) for key in find_composite(model) if key in whole.found]
-    for key, value in found:
+    # of an older release it is not measured what its classes make of a part that is no object
+    parts = find_composite(model) if whole.release == NEWEST else {}
+    for key, value in [(key, whole.found[key]) for key in parts if key in whole.found]:
         if not (value is None or isinstance(value, Mapping)):
             _report(whole, key, f"{_tell(value)}, no object", model)
-    shared = load_table(REFUSALS)["shared"].get(model)
+    shared = load_table(whole.release + REFUSALS)["shared"].get(model)
     for key, why in _find_shared(whole, shared) if shared else ():
         _report(whole, key, why, model)
 
@@ -179,7 +178,7 @@ def _tell(value: object) -> str:
 def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Keys of a type that the class refuses, and those that it is not built without."""
     yield from ((key, "is not set") for key in own.get("needed", ()) if key not in keys.found)
-    for letter, key in load_table(REFUSALS)["keys"].items():
+    for letter, key in load_table(keys.release + REFUSALS)["keys"].items():
         if key not in keys.found:
             continue
         is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
@@ -199,7 +198,7 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     listed = keys.found["layer_types"]
     if any(name in listed for name in own.get("written", ())):
         return  # as the class writes them, with more than one for a layer
-    other = next((name for name in listed if name not in load_table(REFUSALS)["layer_types"]), "")
+    other = next((name for name in listed if name not in load_table(keys.release + REFUSALS)["layer_types"]), "")
     layers = keys.found.get("num_hidden_layers", own.get("layers"))
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
@@ -259,7 +258,7 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         return
     if place in known.needs_original:
         yield from _find_without_original(whole, f"{keys.where}{place}")
-    is_nested = whole and whole.keys() <= {*load_table(REFUSALS)["layer_types"]}
+    is_nested = whole and whole.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
     if not (is_nested or any(isinstance(block, Mapping) for block in whole.values())):
         block = Keys(whole, keys.path, f"{keys.where}{place}.")
         yield from _find_in_block(keys, _Block(block, known.reads_blocks and not known.ignores_flat), own)
@@ -284,17 +283,20 @@ def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mappin
         yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read=True), own)
         if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:
             yield f"{where}.rope_theta", "is not set"
-    elif name in load_table(REFUSALS)["layer_types"] and type(found) in map(type, own.get("no_blocks", ())):
+    elif name in load_table(keys.release + REFUSALS)["layer_types"] and type(found) in map(
+        type, own.get("no_blocks", ())
+    ):
         yield where, "is null" if found is None else f"is {shorten(repr(found))}, no block"
 
 
 def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterator[_Refused]:
     found, where = block.keys.found, block.keys.where
-    name = "rope_type" if "rope_type" in found else "type"
-    kind = found.get(name, "default")
+    name = "type" if "type" in found and "rope_type" not in found else "rope_type"
+    table = load_table(keys.release + REFUSALS)
+    kind = found.get(name, None if table["untyped"] else "default")
     if not block.is_read:
         lacking = own.get("lacking", {})
-        needed = (load_table(REFUSALS)["lacking"] if lacking is True else lacking).get(kind, ())
+        needed = (table["lacking"] if lacking is True else lacking).get(kind, ())
         for key in needed if isinstance(kind, str) else ():
             if key not in found and not (key == "rope_theta" and key in keys.found):
                 yield f"{where}{key}", "is not set"
@@ -302,12 +304,13 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     if kind in own.get("no_types", ()):
         yield f"{where}{name}", f"is {shorten(repr(kind))}" if kind else "names no scaling"
         return
-    if found.get("rope_theta", keys.found.get("rope_theta", 1.0)) is None:
+    has_base = "rope_theta" in table["null"]["linear"]  # that of an older release's block is not read
+    if has_base and found.get("rope_theta", keys.found.get("rope_theta", 1.0)) is None:
         yield f"{where}rope_theta", "is null"
     for key in own.get("own_keys", {}).get(kind, ()) if isinstance(kind, str) else ():
         if key not in found:
             yield f"{where}{key}", "is not set"
-    for key in load_table(REFUSALS)["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
+    for key in table["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"
     if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):

@@ -46,7 +46,7 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
     is_nested = any(isinstance(value, Mapping) for value in block.found.values())
-    is_nested = is_nested or block.found.keys() <= {*load_table(REFUSALS)["layer_types"]}
+    is_nested = is_nested or block.found.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
     lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
         said = f"lacks {', '.join(lacking)}"

@@ -45,7 +45,8 @@ def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length
     >>> round(keys.findings[0].data["factor"], 4)
     1.1609
     """
-    report_refused_types(keys, measured.get("refused", {}), model)
+    if keys.release == NEWEST:  # of an older release this is not measured
+        report_refused_types(keys, measured.get("refused", {}), model)
     _report_lacking(keys, measured)
     n, a = (_read_value(keys, *measured[name], off=measured.get("off")) for name in ("length", "strength"))
     if not n or not a or n < 1 or not all(keys.found.get(key, True) for key in measured.get("switch", ())):

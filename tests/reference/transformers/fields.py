@@ -15,7 +15,7 @@ import random
 import sys
 from importlib.metadata import version
 
-from probe import BLOCK, SHARES
+from probe import BLOCK, IS_OLD, SHARES
 from real_modules import Release, ask
 from refusals import KINDS, find_error, list_models, make_block
 from release_table import FOLDER
@@ -42,7 +42,8 @@ NO_TYPES = (None, "", "su")
 EMPTY = (None, {}, [])
 SHARE = SHARES[0]
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
-#: The class that is asked what each scaling needs: transformers checks that for all classes at one place.
+#: The class that is asked what each scaling needs, and whether a block needs a rope_type to be no block of type null:
+#: transformers checks these for all classes at one place.
 USUAL = "llama"
 
 
@@ -129,6 +130,8 @@ def measure_groups(probe):
 
 def list_types():
     """The types of layers that there are, older names among them."""
+    if IS_OLD:
+        return [*configuration_utils.ALLOWED_LAYER_TYPES]
     return [*configuration_utils.ALLOWED_ATTN_LAYER_TYPES, *configuration_utils._LEGACY_LAYER_TYPE_REMAP]
 
 
@@ -235,6 +238,7 @@ def main():
             print(model, json.dumps(found[model]), flush=True)
             if model == USUAL:
                 head |= {"lacking": found[model]["lacking"], "null": find_null(probe)}
+                head["untyped"] = probe.refuses(probe.put(drop(probe.make("linear"), "rope_type")))
     for one in found.values():
         if one.get("lacking") == head["lacking"]:
             one["lacking"] = True

@@ -16,7 +16,9 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import release_table
 from draw import SEED, compute, find_text_part, tell_error, turns_nothing
+from probe import IS_OLD
 from real_modules import Release, ask
 
 KINDS = ("linear", "dynamic", "yarn", "llama3", "longrope", "proportional")
@@ -164,6 +166,15 @@ WAYS = (break_size, break_size, break_top, lack_key, break_value, break_value, b
 WAYS += (break_shape, break_nesting, break_layers, break_widths, lack_head)
 
 
+def list_rotary():
+    """The names of an older release's classes that probe.py has found to be rotary, or to have a part that is.
+
+    Of each of the others four models would be made in full, with every switch; of the newest, all are asked.
+    """
+    table = release_table.load(release_table.name_file(version("transformers"))) if IS_OLD else {}
+    return {*table.get("classes", ()), *table.get("parts", ())}
+
+
 def list_models(release, only=()):
     """Each rotary class that can be drawn for: its name, its class, its text part, and the key of that part or None.
 
@@ -171,6 +182,7 @@ def list_models(release, only=()):
     ----------
     only : the names that are asked for; empty for all.
     """
+    only = only or list_rotary()
     for model, cls in sorted(release.list_classes().items()):
         if only and model not in only:
             continue

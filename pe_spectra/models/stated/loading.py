@@ -64,7 +64,7 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     own = table["classes"].get(known.part_model)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:
-        found += _find_values(keys, own)
+        found += _find_values(keys, own, table["keys"])
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
         if own.keys() & {"fewer", "fits", "groups"}:
@@ -175,22 +175,23 @@ def _tell(value: object) -> str:
     return "is null" if value is None else f"is {shorten(repr(value))}"
 
 
-def _find_values(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
+def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str]) -> Iterator[_Refused]:
     """Keys of a type that the class refuses, and those that it is not built without."""
     yield from ((key, "is not set") for key in own.get("needed", ()) if key not in keys.found)
-    for letter, key in load_table(keys.release + REFUSALS)["keys"].items():
+    for letter, key in letters.items():
         if key not in keys.found:
+            continue
+        value = keys.found[key]
+        is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
+        is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
+        is_closed = letter in own.get("closed", "")
+        is_refused = is_negative or (letter in own.get(_TYPES.get(type(value), ""), "") and not is_listed)
+        if not (is_closed or is_refused):
             continue
         is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
         if is_inside and keys.has_any("rope_parameters", "rope_scaling"):
             continue  # of what a block has itself this is said there
-        value = keys.found[key]
-        is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
-        is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
-        if letter in own.get("closed", ""):
-            yield key, "is computed by the class and cannot be set"
-        elif is_negative or (letter in own.get(_TYPES.get(type(value), ""), "") and not is_listed):
-            yield key, _tell(value)
+        yield key, "is computed by the class and cannot be set" if is_closed else _tell(value)
 
 
 def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:

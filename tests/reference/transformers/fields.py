@@ -160,6 +160,7 @@ def measure_blocks(probe):
     whole = probe.make("longrope")
     older = {key: value for key, value in whole.items() if key != "original_max_position_embeddings"}
     beside = {"original_max_position_embeddings": 2048}
+    lists = {key: whole[key] for key in ("short_factor", "long_factor")}  # all that Phi-3 of releases 4 takes
     found = {"lacking": find_lacking(probe), "own_keys": find_own_keys(probe)}
     found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
     found["no_share"] = probe.refuses(probe.put(SOUND | {SHARE: None})) and not probe.refuses(probe.put(SOUND))
@@ -168,6 +169,7 @@ def measure_blocks(probe):
         for kind in NO_TYPES
         if probe.refuses_anywhere(whole | {"rope_type": kind})
         and probe.refuses_anywhere(older | {"rope_type": kind}, beside)
+        and (not IS_OLD or probe.refuses_anywhere(lists | {"type": kind}, beside))
     ]
     sound = dict.fromkeys(probe.nested, SOUND)
     if probe.nested and not probe.refuses({BLOCK: sound}):

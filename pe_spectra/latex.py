@@ -102,7 +102,7 @@ def define_lacked(text: str) -> str:
     r"""Put the command for characters that fonts lack before a part of a document that uses it.
 
     >>> define_lacked("Fejer"), define_lacked(escape_latex("\u4f4d")).count(r"\lacked")
-    ('Fejer', 4)
+    ('Fejer', 3)
     """
     return _DEFINITION + text if _LACKED.search(text) else text
 

@@ -143,8 +143,7 @@ def list_models(text: str) -> list[str]:
     start = Path(os.path.expanduser(text))
     if not text or not start.is_dir() or _has_one(start):
         return [text]
-    found = [os.path.join(text, name) for name in _walk(start)]
-    return found or [text]
+    return [os.path.join(text, name) for name in _walk(start)] or [text]
 
 
 def has_models(text: str) -> bool:

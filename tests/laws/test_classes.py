@@ -124,7 +124,7 @@ def list_bounds(accepts):
 OTHER_BOUNDS = {
     StatedPeriod: ([2.0, 2.0**53, "day", "1week"], [1.9, 2.0**54, math.nan, "x", "0min", "1h", "day,week", True]),
     Moment: (["0001-01-01T00:00", "9999-12-31T00:00"], ["0000-01-01", "10000-01-01", "x", "", 5]),
-    Duration: (["1s", "1week"], ["0s", "1", "1month", "", 5]),
+    Duration: (["1s", "1week", "1month", "1year"], ["0s", "1", "1.5month", "0month", "", 5]),
     Grid: (["1x40", "40x1"], ["0x40", "40", "4x10x1", "-4x-10", "", 40]),
     FileOfNumbers: ([], [np.ones((2, 3, 4)), np.ones((0, 2)), np.full((3, 3), np.nan), [[1.0]], "x", 5]),
     OtherEncodings: ([FEW["of"], list(FEW["of"])], [(), "dft", 5, (1,), (Dft(d=2),) * 17]),

@@ -133,10 +133,8 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
         blocks = {name: _read_block(found.find_object(name)) for name in nested}
         return blocks if known.compressed_base is None else _fill_bases(keys, known, blocks)
     if known.ignores_flat:
-        is_null = found.found and found.found.keys() <= {
-            *load_table(keys.release + REFUSALS)["layer_types"]
-        }  # for types of layers
-        if not is_null:
+        types = load_table(keys.release + REFUSALS)["layer_types"]
+        if not found.found or not found.found.keys() <= {*types}:  # for types of layers, each of them null
             _report_flat(found, known)
         return {}
     return {"": _read_block(found)}

@@ -13,6 +13,7 @@ from pe_spectra.records import dataclass
 from pe_spectra.series.proposing import Demand, Proposal, find_demand, propose_candidates
 from pe_spectra.series.series_report import SeriesReport
 from pe_spectra.series.suitability import Candidate, measure_candidate
+from pe_spectra.wording import tell_apart
 
 #: Digits by which values are told apart: two roads to one number differ by rounding.
 _DIGITS = 9
@@ -65,8 +66,8 @@ def _explain_periods(one: Candidate, other: Candidate) -> str:
 def _explain_separation(one: Candidate, other: Candidate) -> str:
     if one.relative_separation is None or other.relative_separation is None:
         return f"{other.name} has no vectors whose distances could be compared"
-    own, its = one.relative_separation, other.relative_separation
-    return f"its closest vectors are {own:.3g} of a typical distance apart, those of {other.name} {its:.3g}"
+    own, its = tell_apart(one.relative_separation, other.relative_separation)
+    return f"its closest vectors are {own} of a typical distance apart, those of {other.name} {its}"
 
 
 #: The rules, in their order: a later one decides between those that the earlier ones leave equal.

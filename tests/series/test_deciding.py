@@ -1,6 +1,7 @@
 """The choice is the one that the written rules give, and noise, units and origins do not change it."""
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -201,3 +202,12 @@ def test_every_rule_says_what_decides():
         assert rule.code == found.ranked[-1].rule == code
         assert rule.why(first, last)
     assert {*cases, "norm"} == {rule.code for rule in RULES}
+
+
+def test_distances_that_decide_are_written_so_that_they_differ():
+    one = choose_encoding(describe("30 min"), d=64).ranked[0].candidate
+    near = replace(one, name="near", relative_separation=one.relative_separation * (1 - 1e-6))
+    rule = find_rule(one, near)
+    own, its = map(float, re.findall(r"0\.[0-9]+", rule.why(one, near)))
+    assert own > its
+    assert (own, its) == pytest.approx((one.relative_separation, near.relative_separation), rel=1e-6)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, LOCAL_BASES, SHARES, Keys
 from pe_spectra.models.stated.known_models import load_table
-from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, SIZES, TRANSFORMERS, SchemeName
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, OLDER, SIZES, TRANSFORMERS, SchemeName
 
 SEVERAL_SCHEMES = Kind(
     code="several-schemes",
@@ -44,7 +44,7 @@ UNKNOWN_TYPE = Kind(
     reasoning="Code that a checkpoint brings along may read other keys, take other values where a file is silent, and "
     "pair channels in another way; the file does not say so. Of a type that is not known here all that is taken to be "
     "as in most classes.",
-    formula=f"model_type is that of no class of transformers {NEWEST}, and of none whose code was read",
+    formula=f"model_type is that of no class of transformers {NEWEST} or {OLDER}, and of none whose code was read",
     references=(TRANSFORMERS,),
 )
 #: What the sizes of a kind are called; those that are not here are left out.

@@ -31,8 +31,8 @@ CONTEXT = Context(
 )
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
 TWO_PI = CONTEXT.multiply(Decimal(2), PI)
-#: Digits and bits from which pairs of doubles are made: of 2**11 steps, the most to one, they leave 40 digits.
-_OF_PAIRS, _BITS = Context(prec=44), 150
+#: Bits from which pairs of doubles are made: of 2**11 steps, the most to one, they leave 40 digits.
+_BITS = 150
 #: Entries that are worked on at a time, so that they stay in cache.
 _BLOCK = 1 << 13
 #: Entries of a table of cosines that is held at a time.
@@ -56,7 +56,7 @@ def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
 _HALF_PI = to_words(CONTEXT.divide(PI, Decimal(2)))
 
 
-def two_sum(a: F64, b: F64) -> tuple[F64, F64]:
+def two_sum(a: F64, b: F64 | np.float64) -> tuple[F64, F64]:
     """Return s = fl(a + b) and the exact error, so that a + b = s + error.
 
     >>> [float(x) for x in two_sum(np.float64(1.0), np.float64(1e-20))]
@@ -67,7 +67,7 @@ def two_sum(a: F64, b: F64) -> tuple[F64, F64]:
     return s, (a - (s - t)) + (b - t)
 
 
-def two_product(a: F64, b: F64) -> tuple[F64, F64]:
+def two_product(a: F64, b: F64 | np.float64) -> tuple[F64, F64]:
     """Return p = fl(a b) and the exact error, so that a b = p + error; for |a|, |b| < 1e150.
 
     >>> p, error = two_product(np.float64(1 + 2**-30), np.float64(1 + 2**-30))
@@ -78,8 +78,8 @@ def two_product(a: F64, b: F64) -> tuple[F64, F64]:
     t = _SPLITTER * a
     a_hi = t - (t - a)
     a_lo = a - a_hi
-    t = _SPLITTER * b
-    b_hi = t - (t - b)
+    s = _SPLITTER * b
+    b_hi = s - (s - b)
     b_lo = b - b_hi
     return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
 
@@ -164,17 +164,32 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     """
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
-    logarithm = _OF_PAIRS.multiply(_OF_PAIRS.ln(Decimal.from_float(base)), Decimal(-2))
-    ratio = _OF_PAIRS.exp(_OF_PAIRS.divide(logarithm, Decimal(width)))
-    one = 1 << _BITS + math.ceil(abs(math.log2(base)))
-    *fine_powers, stride = _list_whole_powers(int(CONTEXT.multiply(ratio, Decimal(one))), one, step + 1)
+    one = 1 << _BITS + 2 * math.ceil(abs(math.log2(base)))
+    *fine_powers, stride = _list_whole_powers(_find_whole_ratio(base, width, one), one, step + 1)
     fine = _write_pairs(fine_powers, one)
     coarse = _write_pairs(_list_whole_powers(stride, one, -(-count // step)), one)
-    high, error = two_product(coarse[0][:, None], np.broadcast_to(fine[0], (coarse.shape[1], step)))
-    low = error + (coarse[0][:, None] * fine[1] + coarse[1][:, None] * fine[0])
+    above, below = coarse[:, :, None]
+    high, error = two_product(above, fine[0])
+    low = error + (above * fine[1] + below * fine[0])
     high, low = (word.ravel()[:count].copy() for word in two_sum(high, low))
     high.flags.writeable = low.flags.writeable = False  # the same arrays serve every call
     return high, low
+
+
+def _find_whole_ratio(base: float, width: int, one: int) -> int:
+    """base**(-2/width) in units of 1 / one, by two steps of Newton's method for its power `width`, base**-2."""
+    bits = one.bit_length() - 1
+    above, below = math.pow(base, -2 / width).as_integer_ratio()
+    ratio, (numerator, denominator) = above * one // below, base.as_integer_ratio()
+    for _ in range(2):  # the error of a double, times 2**20 where the power is that large, is squared each time
+        power, square, left = one, ratio, width
+        while left:
+            if left & 1:
+                power = power * square >> bits
+            square, left = square * square >> bits, left >> 1
+        error = power * numerator**2 // denominator**2 - one
+        ratio -= ratio * error // (width * one)
+    return ratio
 
 
 def _list_whole_powers(ratio: int, one: int, count: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 import numpy as np
 
@@ -195,7 +196,7 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     if is_direct(len(values), n // 2 + 1):
         return _scale(values, low, n)
-    u = values * to_words(CONTEXT.divide(Decimal(n), TWO_PI), 1)[0]
+    u = values * _find_scale(n)[0]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
@@ -204,9 +205,15 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     return u, u_low
 
 
+@lru_cache(maxsize=8)
+def _find_scale(n: int) -> tuple[float, ...]:
+    """Bins in a rad/position, as a pair."""
+    return to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
+
+
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-    product, error = two_product(values, np.full_like(values, scale))
+    scale, scale_low = _find_scale(n)
+    product, error = two_product(values, np.float64(scale))
     return two_sum(product, error + (values * scale_low + low * scale))
 
 
@@ -274,7 +281,7 @@ def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
         weights *= 1 / total
         logs -= sums.exponent[top] + np.log(total)
         return weights, logs
-    exponent, low = two_sum(sums.exponent, np.full_like(logs, -sums.exponent[top]))
+    exponent, low = two_sum(sums.exponent, -sums.exponent[top])
     low = low + (sums.exponent_low - sums.exponent_low[top])
     scaled = np.exp(exponent)
     values = sums.factor * (scaled + scaled * low)

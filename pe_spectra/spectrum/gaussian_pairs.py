@@ -9,6 +9,7 @@ underflows, however small the sum is.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
 DIRECT_PAIRS = 1 << 23
 _BLOCK = 1 << 17
 #: Points that share the sources which are summed for them: of one set of sources, at least, and pairs at a time.
-_ROWS, _FEWEST_ROWS, _PAIRS = 64, 16, 1 << 15
+_ROWS, _FEWEST_ROWS, _PAIRS = 128, 16, 1 << 15
 #: Kernels whose sum is below exp(-this) of another one do not change its last digit.
 _LEAST = 44.0
 #: exp of less is 0 in float64.
@@ -68,7 +69,7 @@ class Sources(NamedTuple):
         """The nearest source of each point."""
         if len(self.u) == 1:
             return np.zeros(len(k), dtype=np.int64)
-        right = np.clip(np.searchsorted(self.u, k), 1, len(self.u) - 1)
+        right = 1 + np.searchsorted(self.u[1:-1], k)
         return np.where(k - self.u[right - 1] <= self.u[right] - k, right - 1, right)
 
     def find_windows(self, k: F64, reach: F64) -> tuple[I64, I64]:
@@ -96,54 +97,65 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     >>> [int(one.exponent.argmax()) for one in sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5)]
     [2, 3]
     """
-    order = np.argsort(u, axis=1, kind="stable")
-    sources = Sources(*(np.take_along_axis(one, order, axis=1) for one in (u, low, masses)))
+    order, sets = np.argsort(u, axis=1, kind="stable"), np.arange(len(u))[:, None]
+    sources = Sources(u[sets, order], low[sets, order], masses[sets, order])
     k = np.arange(count, dtype=float)
     near = np.array([one.find_nearest(k) for one in map(Sources, *sources)])
-    nearest = Sources(*(np.take_along_axis(one, near, axis=1) for one in sources))
+    nearest = Sources(sources.u[sets, near], sources.low[sets, near], sources.masses[sets, near])
     x, error = two_sum(k, -nearest.u)
     x, x_low = two_sum(x, error - nearest.low)
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    exactly = Decimal.from_float(width)
-    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
+    c, c_low = _find_factor(width)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
-    exponent, error = two_product(square, np.full_like(square, c))
+    exponent, error = two_product(square, np.float64(c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
     return list(map(LogSum, exponent, low, _sum_ratios(sources, c, k, nearest)))
+
+
+@lru_cache(maxsize=8)
+def _find_factor(width: float) -> tuple[float, ...]:
+    """-1 / (2 b**2) as a pair."""
+    exactly = Decimal.from_float(width)
+    return to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
 
 
 def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
     """Sum every source's kernel over that of the nearest one, at each point: (B, K).
 
-    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - (2 k - n)): neither factor loses
-    digits, not even for a source that lies on the other side of k at the same distance. Sources whose kernels
+    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - m), m = 2 k - n: neither factor loses
+    digits, not even for a source that lies on the other side of k at the same distance. Both factors, and what
+    the low words add to their product, are sums of products of a number of the point and one of the source:
+    a matrix product has them for all pairs, differences rounded once as elsewhere. Sources whose kernels
     together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
     """
-    u, u_low, masses = (one[:, None] for one in sources)
-    mirror, error = two_sum(2 * k, -nearest.u)
-    n, n_low, mirror, mirror_low = (one[:, :, None] for one in (nearest.u, nearest.low, mirror, error - nearest.low))
+    u, low, masses = sources
+    n, n_low, _ = nearest
+    m, error = two_sum(2 * k, -n)
+    m_low = error - n_low
+    points, of_sources = np.ones((*n.shape, 8)), np.ones((len(u), 4, u.shape[1]))
+    points[:, :, 1], points[:, :, 3] = -n, -m
+    points[:, :, 4], points[:, :, 5], points[:, :, 6] = -error, n_low * m + n * m_low + n_low * m_low, -2 * k
+    of_sources[:, 0], of_sources[:, 2], of_sources[:, 3] = u, low, (2 * u + low) * low
     # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        spread = np.log(u.shape[2] * np.divide(masses.max(axis=2), masses.min(axis=2)))
-        reach = np.hypot(k - nearest.u, np.sqrt(np.divide(-_LEAST - spread, c))) * (1 + _SLACK) + _SLACK
-    first = np.array([np.searchsorted(*one) for one in zip(sources.u, k - reach, strict=True)])
-    beyond = np.array([np.searchsorted(*one, side="right") for one in zip(sources.u, k + reach, strict=True)])
-    factor = np.empty(nearest.u.shape)
-    sets, size = sources.u.shape
+        spread = np.log(u.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
+        reach = np.hypot(k - n, np.sqrt(np.divide(-_LEAST - spread, c))[:, None]) * (1 + _SLACK) + _SLACK
+    first = np.array([np.searchsorted(*one) for one in zip(u, k - reach, strict=True)])
+    beyond = np.array([np.searchsorted(*one, side="right") for one in zip(u, k + reach, strict=True)])
+    factor = np.empty((*n.shape, 1))
+    sets, size = u.shape
     rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
     together = max(1, _PAIRS // (rows * size))
     for first_set, start in product(range(0, sets, together), range(0, len(k), rows)):
         one = slice(first_set, first_set + together)
         part = (one, slice(start, start + rows))
         some = slice(first[part].min(), beyond[part].max())
-        exponent = u[one, :, some] - n[part]
-        exponent += u_low[one, :, some] - n_low[part]
-        other = u[one, :, some] - mirror[part]
-        other += u_low[one, :, some] - mirror_low[part]
-        exponent *= other
+        here, there = points[part], of_sources[one, :, some]
+        exponent = here[:, :, :2] @ there[:, :2]
+        exponent *= here[:, :, 2:4] @ there[:, :2]
+        exponent += here[:, :, 4:] @ there
         exponent *= c
         np.exp(exponent, out=exponent)
-        exponent *= masses[one, :, some]
-        factor[part] = np.sum(exponent, axis=2)
-    return factor
+        np.matmul(exponent, masses[one, some, None], out=factor[part])
+    return factor[:, :, 0]

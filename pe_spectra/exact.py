@@ -9,7 +9,7 @@ Angles that are rational multiples of a turn are reduced in integers, so that ze
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
@@ -165,9 +165,8 @@ def ladder_pairs(base: float, width: int) -> tuple[F64, F64]:
     count = (width + 1) // 2
     step = max(1, math.isqrt(count))
     one = 1 << _BITS + 2 * math.ceil(abs(math.log2(base)))
-    *fine_powers, stride = _list_whole_powers(_find_whole_ratio(base, width, one), one, step + 1)
-    fine = _write_pairs(fine_powers, one)
-    coarse = _write_pairs(_list_whole_powers(stride, one, -(-count // step)), one)
+    fine, stride = _list_whole_powers(_find_whole_ratio(base, width, one), one, step)
+    coarse, _ = _list_whole_powers(stride, one, -(-count // step))
     above, below = coarse[:, :, None]
     high, error = two_product(above, fine[0])
     low = error + (above * fine[1] + below * fine[0])
@@ -192,18 +191,14 @@ def _find_whole_ratio(base: float, width: int, one: int) -> int:
     return ratio
 
 
-def _list_whole_powers(ratio: int, one: int, count: int) -> list[int]:
-    """Powers 0 .. count-1 of ratio / one, in units of 1 / one."""
+def _list_whole_powers(ratio: int, one: int, count: int) -> tuple[F64, int]:
+    """Powers 0 .. count-1 of ratio / one as (2, count) words, and the next one in units of 1 / one."""
     bits = one.bit_length() - 1
-    return list(accumulate(repeat(ratio, count - 1), lambda power, by: power * by >> bits, initial=one))
-
-
-def _write_pairs(values: Sequence[int], one: int) -> F64:
-    """Whole numbers, in units of 1 / one, as (2, M) words; a quotient of whole numbers is rounded once."""
-    high = [value / one for value in values]
+    *powers, following = accumulate(repeat(ratio, count), lambda power, by: power * by >> bits, initial=one)
+    high = [power / one for power in powers]  # a quotient of whole numbers is rounded once
     parts = map(float.as_integer_ratio, high)
-    low = [(value - above * (one // below)) / one for value, (above, below) in zip(values, parts, strict=True)]
-    return np.array([high, low])
+    low = [(power - above * (one // below)) / one for power, (above, below) in zip(powers, parts, strict=True)]
+    return np.array([high, low]), following
 
 
 @lru_cache(maxsize=8)
@@ -280,14 +275,17 @@ def sum_cosines(words: F64, masses: F64, lags: I64) -> F64:
 
 def _sum_cosines_in_a_row(words: F64, masses: F64, first: int, length: int) -> F64:
     step = math.isqrt(length - 1) + 1
-    total = np.zeros((-(-length // step), step))
+    places = first + step * np.arange(-(-length // step))
     columns = max(1, _TERMS // step)
+    total: F64 | None = None
     for start in range(0, words.shape[1], columns):
         part = slice(start, start + columns)
-        fine_sin, fine_cos = sin_cos(words[:, part], np.arange(step))
-        coarse_sin, coarse_cos = sin_cos(words[:, part], first + step * np.arange(total.shape[0]))
-        total += (coarse_cos * masses[part]) @ fine_cos.T - (coarse_sin * masses[part]) @ fine_sin.T
-    return total.ravel()[:length]
+        fine = np.concatenate(sin_cos(words[:, part], np.arange(step)), axis=1)
+        sine, cosine = sin_cos(words[:, part], places)
+        coarse = np.concatenate([sine * -masses[part], cosine * masses[part]], axis=1)
+        sums: F64 = coarse @ fine.T  # one product, for it is as long as the sum
+        total = sums if total is None else np.add(total, sums, out=total)
+    return np.zeros(length) if total is None else total.ravel()[:length]
 
 
 def _sin_cos_block(words: F64, position: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:

@@ -79,22 +79,24 @@ def describe_pair(encoding: Encoding, pair: tuple[int, int], between: str = " = 
 
 def _find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collisions:
     """Count the pairs of equal keys at `places` (default 0, 1, ..); name the first `limit`, each with the next."""
+    if int(keys.max()) - int(keys.min()) < 1 << 16:  # which NumPy sorts by their digits, in a fifth of the time
+        keys = (keys - keys.min()).astype(np.uint16)
     order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    same = np.flatnonzero(sorted_keys[1:] == sorted_keys[:-1])
-    sizes = np.diff(np.flatnonzero(np.concatenate([[True], sorted_keys[1:] != sorted_keys[:-1], [True]])))
-    pairs = np.stack([order[same], order[same + 1]], axis=1)
-    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    if places is not None:
-        pairs = np.sort(places[pairs], axis=1)  # the order among pairs stays: small positive places first
-    earliest = int(np.argmin(np.abs(pairs).max(axis=1))) if len(pairs) else 0
-    named = tuple((int(s), int(t)) for s, t in pairs[: max(limit, 1)])
+    differ = np.concatenate([[True], np.diff(keys[order]) != 0, [True]])
+    sizes, same = np.diff(np.flatnonzero(differ)), np.flatnonzero(~differ[1:-1])
+    following = np.full(len(keys), -1)
+    following[order[same]] = order[same + 1]
+    one, other = np.flatnonzero(following >= 0), following[following >= 0]
+    if places is not None:  # small positive places are first, and the order among pairs stays
+        one, other = np.minimum(places[one], places[other]), np.maximum(places[one], places[other])
+    named = tuple(zip(one[: max(limit, 1)].tolist(), other[: max(limit, 1)].tolist(), strict=True))
+    earliest = int(np.argmin(np.maximum(-one, other))) if len(one) else 0
     return Collisions(
         count=int(np.sum(sizes * (sizes - 1) // 2)),
         distinct=len(sizes),
         sharing=int(np.sum(sizes[sizes > 1])),
         first=named[0] if named else None,
-        earliest=(int(pairs[earliest, 0]), int(pairs[earliest, 1])) if len(pairs) else None,
+        earliest=(int(one[earliest]), int(other[earliest])) if named else None,
         examples=named[:limit],
         largest=int(sizes.max()),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import lru_cache
 
 import numpy as np
 
@@ -196,7 +195,7 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     if is_direct(len(values), n // 2 + 1):
         return _scale(values, low, n)
-    u = values * _find_scale(n)[0]
+    u = values * to_words(CONTEXT.divide(Decimal(n), TWO_PI), 1)[0]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
@@ -205,14 +204,8 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     return u, u_low
 
 
-@lru_cache(maxsize=8)
-def _find_scale(n: int) -> tuple[float, ...]:
-    """Bins in a rad/position, as a pair."""
-    return to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-
-
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    scale, scale_low = _find_scale(n)
+    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
     product, error = two_product(values, np.float64(scale))
     return two_sum(product, error + (values * scale_low + low * scale))
 

@@ -9,7 +9,6 @@ underflows, however small the sum is.
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -105,19 +104,13 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     x, error = two_sum(k, -nearest.u)
     x, x_low = two_sum(x, error - nearest.low)
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    c, c_low = _find_factor(width)
+    exactly = Decimal.from_float(width)
+    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.float64(c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
     return list(map(LogSum, exponent, low, _sum_ratios(sources, c, k, nearest)))
-
-
-@lru_cache(maxsize=8)
-def _find_factor(width: float) -> tuple[float, ...]:
-    """-1 / (2 b**2) as a pair."""
-    exactly = Decimal.from_float(width)
-    return to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
 
 
 def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:

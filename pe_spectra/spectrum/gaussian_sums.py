@@ -8,6 +8,7 @@ source: a factor never underflows, however small the sum is.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -53,15 +54,16 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
     u = sources.u
-    exponent, factor = np.arange(count, dtype=float), np.empty(count)  # the points, until their exponents are known
-    done = np.zeros(count, dtype=bool)
+    factor, done = np.empty(count), np.zeros(count, dtype=bool)
     if width >= MIN_WIDTH:
         start, sums, trusted = sum_cells(*sources, width, count)
         factor[start : start + len(sums)] = sums
         done[start : start + len(sums)] = trusted
+        del sums, trusted  # long arrays are held one after the other
     # points below the first source and above the last one, as far as the outermost sum that is trusted
-    below = _count_outside(done[: np.searchsorted(exponent, u[0])])
-    above = count - _count_outside(done[np.searchsorted(exponent, u[-1], side="right") :][::-1])
+    inside = slice(min(max(0, math.ceil(u[0])), count), min(max(0, math.floor(u[-1]) + 1), count))
+    below, above = _count_outside(done[: inside.start]), count - _count_outside(done[inside.stop :][::-1])
+    exponent = np.arange(count, dtype=float)  # the points, until their exponents are known
     span = np.sqrt(_compute_reach(len(u))) * width
     if below:
         part, first = slice(below - 1, None, -1), sources.take(slice(0, np.searchsorted(u, u[0] + span, side="right")))
@@ -182,7 +184,8 @@ def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> 
         stop = max(start + 1, int(np.searchsorted(x, high)))
         for i in range(start, stop, _BLOCK // _NODES):
             some = slice(i, min(i + _BLOCK // _NODES, stop))
-            factor[some] = np.exp((x[some, None] - low) * (points / -variance)) @ weights
+            terms = np.multiply.outer(x[some] - low, points / -variance)
+            factor[some] = np.exp(terms, out=terms) @ weights
         start = stop
     x /= width
     x *= x

@@ -31,8 +31,8 @@ _U = 2.0**-53
 MAX_SEARCHED = 1 << 26
 #: Beyond, the search ends at twice the smallest base, and from where on all bases hold is not known.
 _MAX_SETTLED = 1 << 24
-#: Lags that a first look at a base takes from the upper half of the context.
-_SAMPLED = 256
+#: Lags that a look at a base takes from the upper half of the context, and of how many the first look takes one.
+_SAMPLED, _FEW = 256, 16
 #: Powers of ten that the search of a base goes through.
 _DECADES = 15
 #: Cosines that are computed for one stretch of lags, and the lags that it has computed at least.
@@ -188,14 +188,14 @@ def search_base(d: int, length: int) -> BaseSearch:
 
 def _try_bases(d: int, length: int) -> Iterator[tuple[float, bool]]:
     """Every base of two digits, with whether no sum up to the length is negative."""
-    # most that have a negative sum show it for certain at some lags of the upper half of the context
+    # most that have a negative sum show it for certain at some lags of the upper half of the context, often at few
     lags = np.unique(np.linspace(max(1, length // 2), length, _SAMPLED).astype(np.int64)).astype(float)
     for exponent, digits in itertools.product(range(_DECADES), range(10, 100)):
         base = float(f"{digits}e{exponent - 1}")
         if base > 1:
             theta = base ** (-2.0 * np.arange(d // 2) / d)
-            sums = np.sum(np.cos(np.multiply.outer(lags, theta)), axis=1)
             # a power has the error of its exponent times ln base as well
             doubt = (2 + math.log(base)) * _bound_sum_error(theta, length)
-            is_out = bool(np.min(sums) < -doubt)
+            looks = (np.sum(np.cos(np.multiply.outer(some, theta)), axis=1) for some in (lags[::_FEW], lags))
+            is_out = any(bool(np.min(sums) < -doubt) for sums in looks)
             yield base, not is_out and find_first_negative_lag(compute_ladder(base, d), length) is None

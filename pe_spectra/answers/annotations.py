@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pe_spectra.files.json_keys import Region
 from pe_spectra.findings import Finding, Kind
-from pe_spectra.models.model_audit import ModelAudit
-from pe_spectra.models.stated.position_tables import NESTED_CONFIG
 from pe_spectra.records import dataclass
 
-#: What in a sentence may be a key: no plain word, for such a word may mean something else.
-_KEY = re.compile(r"[A-Za-z]\w*(?:\.\w+)+|[A-Za-z][A-Za-z0-9]*_\w+")
+if TYPE_CHECKING:  # most answers are about no file, and load nothing that reads one
+    from pe_spectra.files.json_keys import Region
+
 #: What code hosts are told of a file that has no audit, and so no other finding.
 UNUSABLE = Kind(
     code="unusable-file",
@@ -40,73 +37,3 @@ class Annotations:
     """Every finding about some files; before all others, of kind `UNUSABLE`, why some could not be used."""
 
     found: tuple[Annotation, ...] = ()
-
-
-def annotate_audits(
-    models: Sequence[ModelAudit],
-    kinds: Mapping[str, Kind],
-    locate: Callable[[str, bool], tuple[Path | None, Mapping[str, Region]]],
-) -> Annotations:
-    """Give each finding about models its place: the first key of the file that it names, else where the file begins.
-
-    Parameters
-    ----------
-    models : audits, each with the name of its file. kinds : every kind of finding, by its code.
-    locate : from such a name, and whether the file was read, to its path and the regions of its keys, as
-        :func:`pe_spectra.model_sources.locate_keys` finds them.
-
-    >>> from pe_spectra.models.checks import KINDS, audit_configuration
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
-    >>> found = annotate_audits([audit], KINDS, lambda file, _: (Path(file), {})).found
-    >>> found[0].finding.code, found[0].kind.phrase
-    ('base-too-small', 'the base is too small for this length')
-    """
-    found = [
-        Annotation(finding=UNUSABLE.find(audit.error), kind=UNUSABLE, path=locate(audit.file, False)[0], region=None)
-        for audit in models
-        if audit.error is not None
-    ]
-    for audit in models:
-        path, regions = locate(audit.file, True) if audit.findings else (None, {})
-        parts = [str(one.data["part"]) for one in audit.findings if one.code == NESTED_CONFIG.code]
-        for finding in audit.findings:
-            region = choose_region(finding, regions, *parts) if regions else None
-            found.append(Annotation(finding=finding, kind=kinds[finding.code], path=path, region=region))
-    return Annotations(found=tuple(found))
-
-
-def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "") -> Region:
-    """Return the region of the first key that a finding names, that in its part of the file first.
-
-    Parameters
-    ----------
-    regions : of the keys, as :func:`pe_spectra.files.json_keys.find_key_regions` gives them; without such a key it is
-        the first.
-    part : the keys that lead to the part of a model that is audited; empty where it is the whole.
-
-    >>> here, there = Region(line=2, column=3, end=9), Region(line=7, column=5, end=11)
-    >>> finding = Finding(level="note", code="some-code", message="rope_theta is small", data={"layer_type": "b"})
-    >>> choose_region(finding, {"a.rope_theta": here, "b.rope_theta": there}).line
-    7
-    """
-    kind = str(finding.data.get("layer_type"))
-    # a part of its own has keys of its own, those of another part are not meant
-    own = [path for path in regions if path.startswith(f"{kind}.")] or list(regions)
-    for name in _list_names(finding):
-        places = [path for path in own if f".{path}".endswith(f".{name}")]
-        if places:
-            return regions[min(places, key=lambda path: (not path.startswith(part), path != name))]
-    return regions.get(kind) or next(iter(regions.values()))
-
-
-def _list_names(finding: Finding) -> Iterator[str]:
-    """What a finding may name: a key among its numbers, then those of its sentence, then the block that it is about."""
-    key, block = finding.data.get("key"), finding.data.get("where")
-    yield from [key] if isinstance(key, str) else ()
-    layers, _, said = finding.message.partition(": ")
-    if not layers.isidentifier():  # where it is, the sentence begins with the layers that it is about
-        layers, said = "", finding.message
-    yield from _KEY.findall(said)
-    yield from _KEY.findall(layers)
-    yield from [block] if isinstance(block, str) and block else ()

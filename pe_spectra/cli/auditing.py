@@ -104,7 +104,7 @@ def _answer(
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
         answer = replace(answer, notes=(*answer.notes, *note_installed(readers)))
     if run.format in ANNOTATION_FORMATS:
-        from pe_spectra.answers.annotations import annotate_audits
+        from pe_spectra.answers.audit_annotations import annotate_audits
         from pe_spectra.model_sources import locate_keys
         from pe_spectra.models.checks import KINDS
 

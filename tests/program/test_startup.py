@@ -107,6 +107,28 @@ def test_numbers_load_numpy_alone(tmp_path, line, kind):
     assert loaded == ["numpy"]
 
 
+#: Rooms of the package that only answers about files need.
+OF_FILES = ("models", "files", "frozen", "inspection", "series", "experiment")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spectrum --json --no-figure",
+        "reconstruct --s 5 --no-figure",
+        "faithfulness --length 80",
+        "count-low-bin --d 64",
+    ],
+)
+def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
+    probe = PROBE.replace(
+        f"[name for name in {HEAVY!r} if sys.modules.get(name) is not None]",
+        f"[name for name in sys.modules if name.startswith(tuple(f'pe_spectra.{{room}}.' for room in {OF_FILES!r}))]",
+    )
+    assert probe != PROBE
+    assert start(tmp_path, *line.split(), "--quiet", probe=probe)[1] == []
+
+
 def test_a_check_that_passes_loads_numpy_alone(tmp_path):
     frozen = str(tmp_path / "ref.json")
     assert start(tmp_path, "freeze", str(LLAMA), "--output", frozen, "--quiet")[1] == ["numpy"]

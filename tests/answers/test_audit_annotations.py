@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pe_spectra.answers.annotations import UNUSABLE, annotate_audits, choose_region
+from pe_spectra.answers.annotations import UNUSABLE
+from pe_spectra.answers.audit_annotations import annotate_audits, choose_region
 from pe_spectra.files.json_keys import find_key_regions
 from pe_spectra.findings import Finding
 from pe_spectra.model_sources import locate_keys, read_model

@@ -199,7 +199,9 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
-        part = large[start : start + _CHUNK]
+        some = large[start : start + _CHUNK]
+        in_a_row = some[-1] - some[0] < len(some)  # a slice is no copy
+        part = slice(some[0], some[-1] + 1) if in_a_row else some
         u[part], u_low[part] = _scale(values[part], low[part], n)
     return u, u_low
 

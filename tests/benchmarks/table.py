@@ -26,11 +26,25 @@ from tests.benchmarks import (
 ROWS: tuple[RatioRow, ...] = (
     *SHORT_ROWS,
     RatioRow(
+        name="E1",
+        what="its parts alone, d = 65536",
+        over="rfft",
+        target=1.6,
+        measure=lambda: spectrum_rows.measure_parts(WIDTH),
+    ),
+    RatioRow(
         name="E2",
         what="Eq. 15, weights from frequencies, d = 2^20",
         over="rfft",
         target=2.0,
         measure=lambda: measure_weights(spectrum_rows.LARGE),
+    ),
+    RatioRow(
+        name="E2",
+        what="of that, its parts alone",
+        over="rfft",
+        target=1.2,
+        measure=lambda: spectrum_rows.measure_parts(spectrum_rows.LARGE),
     ),
     RatioRow(
         name="E2",

@@ -121,6 +121,15 @@ def test_ntk_of_vllm():
     assert any("ntk is not known" in note for note in found.notes)
 
 
+def test_mixed_ntk_divides_fast_pairs_less():
+    """vLLM alone reads mixed_b, a power of the share of the pairs; a library without an argument for it refuses."""
+    mixed = state(block("ntk", {"factor": 4.0, "mixed_b": 0.625}))
+    expected = make_ladder() / 4 ** (((np.arange(64) + 1) / 64) ** 0.625)
+    for name in ("vllm", SPRING):
+        assert_allclose(read(name, mixed).frequencies, expected, rtol=1e-13)
+    assert "mixed_b cannot be used (0.625)" in refuse("x-transformers", mixed)
+
+
 def test_a_ramp_that_runs_backwards():
     """transformers and vLLM divide by the negative width; ggml and keras-hub by at least 0.001, which is a step."""
     configuration = state(block("yarn", {**YARN, "beta_fast": 1.0, "beta_slow": 32.0}))

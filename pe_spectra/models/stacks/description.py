@@ -22,7 +22,7 @@ from pe_spectra.models.stated.statement import (
 from pe_spectra.wording import write_number
 
 #: Keys of a block that vLLM alone reads.
-_OF_VLLM = ("alpha", "max_trained_positions")
+_OF_VLLM = ("alpha", "max_trained_positions", "mixed_b")
 #: Keys of a block by the parameters of `rope`.
 SCALING_KEYS = {key.removesuffix("_max_position_embeddings"): key for key in (*NUMBERS, *LISTS) if key not in _OF_VLLM}
 #: Every rope_type that transformers has; mrope: positions of several axes share the ladder of text; axial: each axis
@@ -59,7 +59,9 @@ def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     if newer.where.endswith("rope_parameters") and older.where:
         return older, ("rope_scaling takes the place of rope_parameters, which is not read, not even its rope_theta",)
     if "rope_parameters." in newer.where and older.where:  # what the nested block has besides stays
-        merged = replace(newer, kind=older.kind, values={**newer.values, **older.values})
+        merged = replace(
+            newer, kind=newer.kind if older.untyped else older.kind, values={**newer.values, **older.values}
+        )
         inside = "rope_scaling." in older.base_key
         return replace(merged, base=older.base, base_key=older.base_key) if inside else merged.fill_base(older), ()
     return newer.fill_base(older), ()

@@ -61,6 +61,13 @@ def _stretch_no_less(found: Description) -> None:
         raise InputError("factor is out of range", f"{found.values['factor']:g}", "1 or more is accepted")
 
 
+def _refuse_mixed(found: Description) -> None:
+    mixed = found.block.find("mixed_b")
+    if mixed is not None:
+        accepted = f"{found.reader} has no argument for it; ntk without it is read"
+        raise InputError(f"{found.block.where}: mixed_b cannot be used", f"{mixed:g}", accepted)
+
+
 X_TRANSFORMERS = Stack(
     name="x-transformers",
     title="x-transformers 2.31.10, module RotaryEmbedding",
@@ -72,7 +79,10 @@ X_TRANSFORMERS = Stack(
     reader="x-transformers",
     # ntk: base_rescale_factor, which enlarges the base once; nothing there follows the length
     kinds=("default", "linear", "ntk"),
-    readings={"linear": LINEAR._replace(then=(_stretch_no_less,)), "ntk": Reading(needs=("factor",))},
+    readings={
+        "linear": LINEAR._replace(then=(_stretch_no_less,)),
+        "ntk": Reading(needs=("factor",), then=(_refuse_mixed,)),
+    },
     finish=(Description.turn_pairs,),
     dtype="float32",
 )

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 
-from pe_spectra.encodings.rope_ladders import compute_ladder, divide_frequencies
+from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import Scaled, enlarge_base
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT
@@ -16,7 +16,7 @@ from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.meta_release import LLAMA3, LLAMA4, LLAMA_LENGTH
 from pe_spectra.wording import write_number
 
-_ONE, _TWO = Decimal(1), Decimal(2)
+_ONE = Decimal(1)
 
 
 # --------------------------------------------------------------------- vLLM: one table for the whole run
@@ -35,15 +35,15 @@ def _scale_dynamic_fixed(found: Description, width: int) -> Scaled:
     return Scaled(compute_ladder(enlarge_base(found.values["base"], width, growth), width))
 
 
-def _scale_ntk_shifted(found: Description, width: int) -> Scaled:
-    """Enlarge the base to b s and divide by s**(2/D): pair i is divided by s**(2 (i + 1)/D), the slowest by s.
+def _scale_ntk_mixed(found: Description, width: int) -> Scaled:
+    """Divide pair i by s**((2 (i + 1)/D)**m), the slowest by s; m is the key mixed_b, and 1 without it.
 
-    Source: vllm-project/vllm, ntk_scaling_rope.py without mixed_b.
+    Source: vllm-project/vllm, ntk_scaling_rope.py, after Su 2023, kexue.fm/archives/9706.
     """
-    s = Decimal(found.values["factor"])
-    divisor = CONTEXT.power(s, CONTEXT.divide(_TWO, Decimal(width)))
-    ladder = compute_ladder(CONTEXT.multiply(Decimal(found.values["base"]), s), width)
-    return Scaled(divide_frequencies(ladder, divisor))
+    s, mixed = Decimal(found.values["factor"]), Decimal(found.block.find("mixed_b") or 1)
+    shares = (CONTEXT.divide(Decimal(2 * i), Decimal(width)) for i in range(1, width // 2 + 1))
+    divisors = (CONTEXT.power(s, CONTEXT.power(share, mixed)) for share in shares)
+    return Scaled(tuple(map(CONTEXT.divide, compute_ladder(found.values["base"], width), divisors)))
 
 
 def _read_dynamic(found: Description) -> None:
@@ -134,7 +134,7 @@ VLLM_SPRING = Stack(
     title="vLLM 0.19.1",
     package="vllm",
     version="0.19.1",
-    date="2026-11-28",
+    date="2026-11-30",
     how="measured",
     source="vllm 0.19.1, vllm/model_executor/layers/rotary_embedding/",
     chunked=_CHUNKED | {"ouro"},
@@ -145,7 +145,7 @@ VLLM_SPRING = Stack(
     kinds=("default", "mrope", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope", "su", "proportional"),
     readings={
         "linear": Reading(needs=("factor",), then=(_refuse_integer,)),
-        "ntk": Reading(needs=("factor",), formula=_scale_ntk_shifted),
+        "ntk": Reading(needs=("factor",), formula=_scale_ntk_mixed),
         "dynamic": Reading(then=(_read_dynamic,), formula=_scale_dynamic_fixed),
         "yarn": Reading(
             needs=("factor",),

@@ -35,7 +35,7 @@ LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
 NUMBERS = (
     "factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale",
-    "mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha", "max_trained_positions",
+    "mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha", "max_trained_positions", "mixed_b",
 )  # fmt: skip
 LISTS = ("short_factor", "long_factor")
 #: Keys for which implementations take 0 for "not set".
@@ -137,8 +137,10 @@ class Keys:
         return f"transformers {self.release.partition('.')[0]}"
 
     def __contains__(self, key: object) -> bool:
-        # null is "not set": files list keys of their model's class that it does not use
-        return isinstance(key, str) and self.found.get(key) is not None
+        # null is "not set": files list keys of their model's class that it does not use; rope_scaling has no type in
+        # the classes of transformers 5, which pass it over where it is empty
+        value = self.found.get(key) if isinstance(key, str) else None
+        return value is not None and (bool(value) or key != "rope_scaling")
 
     def has_any(self, *keys: str) -> bool:
         """Whether one of the keys is set."""
@@ -239,9 +241,7 @@ class Keys:
 
     def find_object(self, key: str) -> Keys:
         """Return an object in this one; without keys where the key is not set."""
-        # rope_scaling has no type in the classes of transformers 5, and is read where it is not empty
-        is_empty = key == "rope_scaling" and self.found.get(key) == []
-        found = None if is_empty else self._find([key], lambda value: isinstance(value, dict), "an object")
+        found = self._find([key], lambda value: isinstance(value, dict), "an object") if key in self else None
         return Keys(found or {}, self.path, f"{self.where}{key}.", self.findings, self.release)
 
 

@@ -90,6 +90,7 @@ def draw(rng):
         block["factor"] = factor
     optional = {
         "dynamic": {"max_trained_positions": choose(1024, 4096), "alpha": 1000.0},
+        "ntk": {"mixed_b": choose(0.25, 0.625, 2.0)},
         "yarn": {
             "beta_fast": choose(16.0, 48.0),
             "beta_slow": choose(0.5, 2.0),

@@ -258,6 +258,35 @@ def test_compressed_layers_have_a_base_and_a_scaling_of_their_own(nested):
         assert {finding.level for finding in audit(config).findings} <= {"note"}
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"rope_theta": None},
+        {"rope_parameters": {"rope_type": "default", "rope_theta": None}},
+        {"rope_scaling": {"rope_type": "default", "rope_theta": None}},
+        {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1e5}}, "rope_theta": 5e5},
+    ],
+)
+def test_a_class_that_turns_by_the_base_of_its_block_alone_turns_nothing_without_one(keys):
+    found = audit({"model_type": "olmo_hybrid", **keys})
+    assert {layer.statement.turns for layer in found.layers} == {False}
+    errors = [one for one in found.findings if one.level == "error"]
+    assert all(one.code == "key-not-read" and "so no layer is turned" in one.message for one in errors)
+    assert bool(errors) is ("full_attention" in keys.get("rope_parameters", {}))
+
+
+def test_layers_that_a_class_leaves_as_they_are_turn_where_a_file_has_a_block_for_them():
+    """Beam multiplies their queries by a factor of the position only where they are not turned."""
+    sliding, full = {"rope_type": "default", "rope_theta": 77.0}, {"rope_type": "default", "rope_theta": 2.5e4}
+    for block, factor in ((None, "(1 + (s + 1)/2048)^0.1 in full_attention layers"), (full, "none")):
+        keys = {"model_type": "beam", "rope_parameters": {"sliding_attention": sliding, "full_attention": block}}
+        stated = read(keys)
+        turns = {layer.name: layer.turns for layer in stated.layers}
+        assert turns == {"sliding_attention": True, "full_attention": block is not None}
+        assert stated.query_scale == factor
+    assert turn(keys)["full_attention"].base == 2.5e4
+
+
 def test_one_base_and_one_share_for_each_layer():
     config = {
         "model_type": "step3p5",

@@ -5,7 +5,7 @@ import pytest
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, OLDER
-from tests.models.configurations import read
+from tests.models.configurations import read, turn
 
 
 def list_refused(model, release=NEWEST, **keys):
@@ -165,6 +165,82 @@ def test_blocks_of_which_one_is_missing_are_not_read():
     assert found.data["missing"] == ["compress"]
     (found,) = [one for one in read(keys | {"rope_parameters": {"main": None}}).findings if one.level == "error"]
     assert found.data["missing"] == ["main", "compress"]
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "said"),
+    [
+        ("deepseek_v4", "key-not-read", "the class of deepseek_v4 in transformers 5 reads nothing of rope_parameters"),
+        ("dots3_note_text", "not-built", "the class of dots3_note_text in transformers 5 refuses the file"),
+        ("step3p5", "key-not-read", "the class of step3p5 in transformers 5 reads nothing of rope_scaling"),
+    ],
+)
+def test_rope_scaling_beside_blocks_by_type_is_read_as_the_class_was_measured_to_read_it(model, code, said):
+    older = {"model_type": model, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}
+    block = {"rope_type": "default", "rope_theta": 1e6}
+    names = {"step3p5": ["full_attention"]}.get(model) or [layer.name for layer in read(older).layers]
+    newer = {"model_type": model, "rope_parameters": dict.fromkeys(names, block)}
+    found, alone = read(older | newer), read(newer if said.endswith("rope_scaling") else older)
+    assert [(one.code, said in one.message) for one in found.findings if one.level == "error"] == [(code, True)]
+    assert [layer.block for layer in found.layers] == [layer.block for layer in alone.layers]
+
+
+@pytest.mark.parametrize("older", [{"type": "yarn", "factor": 4.0}, {"factor": 4.0}])
+def test_a_scaling_without_a_rope_type_leaves_that_of_blocks_by_type(older):
+    block = {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}
+    blocks = dict.fromkeys(("full_attention", "sliding_attention"), block)
+    keys = {"model_type": "gemma3_text", "rope_parameters": blocks}
+    found = turn(keys | {"rope_scaling": older})
+    assert {name: one.frequencies[0] for name, one in found.items()} == {
+        "full_attention": 1 / 4,
+        "sliding_attention": 1 / 8,
+    }
+    told = [one.message for one in read(keys | {"rope_scaling": older}).findings if one.code == "key-not-read"]
+    assert all("so the rope_type of rope_parameters stays" in one for one in told)
+    assert len(told) == len({"type"} & older.keys())
+
+
+def test_a_block_for_a_type_that_no_layer_has_is_not_refused():
+    blocks = {"full_attention": {"rope_type": "default", "rope_theta": 1e4}, "sliding_attention": {"rope_type": "su"}}
+    layers = {"num_hidden_layers": 2, "layer_types": ["full_attention", "full_attention"]}
+    assert list_refused("gemma3_text", rope_parameters=blocks, **layers) == []
+    layers["layer_types"] = ["full_attention", "sliding_attention"]
+    (said,) = list_refused("gemma3_text", rope_parameters=blocks, **layers)
+    assert said.startswith("rope_parameters.sliding_attention.rope_type is 'su'")
+
+
+def test_blocks_for_other_types_of_layers_are_none_where_each_type_needs_one():
+    blocks = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}}
+    found = read({"model_type": "deepseek_v4", "rope_parameters": blocks})
+    assert [one.data["missing"] for one in found.findings if one.level == "error"] == [["main", "compress"]]
+    assert [layer.block.kind for layer in found.layers] == ["default", "default"]
+
+
+@pytest.mark.parametrize("empty", [{}, [], False])
+def test_an_empty_rope_scaling_leaves_rope_parameters(empty):
+    block = {"rope_type": "linear", "factor": 4.0, "rope_theta": 2e4}
+    found = turn({"model_type": "llama", "rope_parameters": block, "rope_scaling": empty})["all"]
+    assert (found.base, found.scaling) == (2e4, "linear")
+
+
+@pytest.mark.parametrize(("model", "factor"), [("evolla", 2.0), ("phimoe", 1.0)])
+def test_the_long_list_serves_where_the_class_hands_the_length_on(model, factor):
+    """Evolla does; its encoder of proteins, which was asked in its place, does not."""
+    block = {"rope_type": "longrope", "factor": 4.0, "original_max_position_embeddings": 2048, "rope_theta": 1e4}
+    lists = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64, "short_mscale": 1.0, "long_mscale": 1.0}
+    found = turn({"model_type": model, "rope_parameters": block | lists}, served=8192)["all"]
+    assert found.frequencies[0] == 1 / factor
+
+
+def test_scalings_that_need_the_length_are_built_where_it_is_stated():
+    """As measured of esmfold2, whose class has no length of its own."""
+    block = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    keys = {"model_type": "esmfold2", "rope_scaling": block | {"original_max_position_embeddings": 2048}}
+    assert "not-built" in {one.code for one in read(keys).findings}
+    keys["max_position_embeddings"] = 8192
+    assert "not-built" in {one.code for one in read(keys | {"rope_theta": 1e5}).findings}  # looked for too early
+    keys["rope_scaling"] |= {"rope_theta": 1e5}
+    assert not [one for one in read(keys).findings if one.level == "error"]
 
 
 def test_no_block_at_all_is_refused_where_the_class_needs_one_by_type():

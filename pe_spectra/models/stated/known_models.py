@@ -44,9 +44,12 @@ class KnownModel(NamedTuple):
     joint_shares: bool = False  #: a plain block among scaled ones has the share of these
     older_share: float | None = None  #: of rope_scaling without one, where it is not that of the class
     turns_null: bool = False  #: a type of layer whose block is null has that of the class; others are not turned
+    turns_by_base: bool = False  #: nothing is turned where its block has no base of its own: null, or blocks by type
     type_keys: _Block = MappingProxyType({})  #: of a type of layer, a key that has the width that is turned there alone
     proportional: _Block = MappingProxyType({})  #: by type, the key, if any, and the width of the head that it is of
     whole_blocks: tuple[str, ...] = ()  #: types of layers: blocks by type are read only where each of these has one
+    #: which of rope_scaling and blocks by type of layer is read where a file has both; "": each adds to the other
+    both: Literal["", "older", "newer", "refused"] = ""
     reads_original: bool = True  #: original_max_position_embeddings beside a flat block is read
     width_key: str = ""  #: a key that has the rotary width itself
     rotary_width: int | None = None  #: that width where the file has none
@@ -109,6 +112,7 @@ class KnownModel(NamedTuple):
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     takes_axial: bool = False  #: the rope_type axial is built, and is what default is; others refuse it
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
+    inner_base: bool = False  #: those of the next field, unless a base stands on top
     built_with_length: tuple[str, ...] = ()  #: of `refused` those that it builds where the file states its length
     model: str = ""  #: model_type as the file has it
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part

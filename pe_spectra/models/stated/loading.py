@@ -261,11 +261,25 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         yield from _find_without_original(whole, f"{keys.where}{place}")
     is_nested = whole and whole.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
     if not (is_nested or any(isinstance(block, Mapping) for block in whole.values())):
-        block = Keys(whole, keys.path, f"{keys.where}{place}.")
-        yield from _find_in_block(keys, _Block(block, known.reads_blocks and not known.ignores_flat), own)
+        block, is_read = Keys(whole, keys.path, f"{keys.where}{place}."), known.reads_blocks and not known.ignores_flat
+        is_read = is_read and not has_no_base(keys, known)
+        yield from _find_in_block(keys, _Block(block, is_read), own)
     elif known.reads_blocks and known.is_layered:
         for name, found in whole.items():
             yield from _find_in_entry(keys, f"{keys.where}{place}.{name}", name, found, own)
+
+
+def has_no_base(keys: Keys, known: KnownModel) -> bool:
+    """Whether a class that turns where its block has a base finds none there: null, or blocks by type of layer.
+
+    >>> has_no_base(Keys({"rope_theta": None}, "config.json"), KnownModel(turns_by_base=True))
+    True
+    """
+    block = keys.found.get("rope_scaling") or keys.found.get("rope_parameters") or {}
+    if not known.turns_by_base or not isinstance(block, Mapping):
+        return False
+    is_nested = not block.keys().isdisjoint(keys.find_texts("layer_types") or known.layers)
+    return block.get("rope_theta", None if is_nested else keys.found.get("rope_theta", 1.0)) is None
 
 
 def _find_without_original(whole: Mapping[str, Any], where: str) -> Iterator[_Refused]:
@@ -280,13 +294,14 @@ def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mappin
     """What is refused of a block of one type of layer; of one that the class has no layer of this is not known."""
     if name not in own.get("used", (name,)):
         return
+    types, listed = load_table(keys.release + REFUSALS)["layer_types"], keys.found.get("layer_types")
     if isinstance(found, Mapping):
-        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read=True), own)
+        # no module is made for a type of layer that no layer has
+        is_read = not isinstance(listed, list) or name in listed or name not in types
+        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read), own)
         if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:
             yield f"{where}.rope_theta", "is not set"
-    elif name in load_table(keys.release + REFUSALS)["layer_types"] and type(found) in map(
-        type, own.get("no_blocks", ())
-    ):
+    elif name in types and type(found) in map(type, own.get("no_blocks", ())):
         yield where, "is null" if found is None else f"is {shorten(repr(found))}, no block"
 
 

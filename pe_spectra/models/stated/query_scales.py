@@ -49,6 +49,9 @@ def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length
         report_refused_types(keys, measured.get("refused", {}), model)
     _report_lacking(keys, measured)
     n, a = (_read_value(keys, *measured[name], off=measured.get("off")) for name in ("length", "strength"))
+    blocks = keys.found.get("rope_parameters")
+    if isinstance(blocks, Mapping) and isinstance(blocks.get(measured["layers"]), Mapping):
+        return NONE  # layers without a rotation have it, and these have one
     if not n or not a or n < 1 or not all(keys.found.get(key, True) for key in measured.get("switch", ())):
         return NONE
     found = QueryScale(measured["form"], a, int(n), measured["offset"], measured["layers"])

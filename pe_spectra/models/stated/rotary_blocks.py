@@ -151,13 +151,13 @@ def _fill_bases(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
 def _report_nested(found: Keys, nested: str, known: KnownModel, older: Blocks) -> None:
     """transformers 5 looks for rope_theta among the names of the layer types, and silently assumes a default."""
     base = next((block.base for block in older.values() if block.base is not None), known.default_base)
-    where = found.where.rstrip(".")
+    effect = "so no layer is turned" if known.turns_by_base else f"base {write_number(base)} is silently assumed"
+    where, key, assumed = found.where.rstrip("."), f"{found.where}{nested}", None if known.turns_by_base else base
     message = (
         f"{where} is nested by layer type, but the class of {known.model} reads it flat: nothing in {found.where}"
-        f"{shorten(nested)} is read, not even its rope_theta; base {write_number(base)} is silently assumed; write "
-        f"its keys into {where} itself"
+        f"{shorten(nested)} is read, not even its rope_theta; {effect}; write its keys into {where} itself"
     )
-    found.report(KEY_NOT_READ, message, level="error", key=f"{found.where}{nested}", model=known.model, base=base)
+    found.report(KEY_NOT_READ, message, level="error", key=key, model=known.model, base=assumed)
 
 
 def _report_flat(found: Keys, known: KnownModel) -> None:
@@ -183,7 +183,7 @@ def _read_older(keys: Keys, known: KnownModel) -> Blocks:
         return {}
     block = _read_block(scaling) if has_scaling else NO_BLOCK
     if known.ignores_flat and keys.release == NEWEST:  # releases before 5 have no blocks by type of layer
-        block = _drop_type(block, scaling, known)
+        block = _drop_type(block, scaling, known, alone="rope_parameters" not in keys)
     if by_type:
         full = by_type.get(FULL)
         by_type[FULL] = block if full is None else replace(block, base=full.base, base_key=full.base_key)
@@ -216,16 +216,17 @@ def _read_base_list(keys: Keys) -> Blocks:
     return found
 
 
-def _drop_type(block: RotaryBlock, scaling: Keys, known: KnownModel) -> RotaryBlock:
+def _drop_type(block: RotaryBlock, scaling: Keys, known: KnownModel, *, alone: bool) -> RotaryBlock:
     """Classes with layer types have their own rope_type before rope_scaling is read, so `type` is not."""
     if "rope_type" in scaling or block.kind == "default":
         return block
+    effect = "its layers are not scaled" if alone else "the rope_type of rope_parameters stays"
     message = (
         f"{scaling.where}type {shorten(repr(block.kind))} is not read by the class of {known.model} in transformers 5, "
-        "so its layers are not scaled, and transformers 4 may refuse the file; write rope_type"
+        f"so {effect}, and transformers 4 may refuse the file; write rope_type"
     )
     scaling.report(KEY_NOT_READ, message, level="error", key=f"{scaling.where}type", model=known.model)
-    return replace(block, kind="default", type_inside=None)
+    return replace(block, kind="default", untyped=True, type_inside=None)
 
 
 def _add_original(keys: Keys, known: KnownModel, name: str, block: RotaryBlock) -> RotaryBlock:
@@ -308,6 +309,7 @@ def _read_block(block: Keys) -> RotaryBlock:
         base=base,
         base_key=f"{where}.rope_theta" if base is not None else "",
         values=values,
+        untyped=not block.has_any("rope_type", "type"),
         original_inside=original if isinstance(original, float) else None,
         type_inside=older,
         nulls=frozenset(key for key, value in block.found.items() if value is None),

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import report_odd, report_refused, report_unshared
+from pe_spectra.models.stated.loading import has_no_base, report_odd, report_refused, report_unshared
 from pe_spectra.models.stated.needs import report_needs
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
@@ -60,9 +60,9 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
-    if known.built_with_length and LENGTHS[0] in keys:
+    if known.built_with_length and LENGTHS[0] in keys and not (known.inner_base and "rope_theta" in keys):
         known = known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
-    if not known.reads_older or known.whole_blocks:
+    if not known.reads_older or known.whole_blocks or known.both:
         keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)
@@ -72,8 +72,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     stated = {} if known.turns_null else keys.find_object("rope_parameters").found
     still = [name for name, value in stated.items() if value is None]
     still += ["all"] if known.by_type and known.needs and {*known.needs} <= {*still} else []  # its one type of layer
-    listed = _list_layer_types(keys, known)
-    types = tuple(one._replace(turns=one.turns and one.name not in still) for one in listed)
+    listed, is_turned = _list_layer_types(keys, known), not (known.turns_by_base and has_no_base(keys, known))
+    types = tuple(one._replace(turns=one.turns and is_turned and one.name not in still) for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
         report_needs(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
@@ -145,7 +145,8 @@ def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
         window = keys.find_integer("sliding_window") or known.window
         return _LayerType(MAIN, window, None, turns=True), _LayerType(COMPRESSED, None, None, turns=True)
     names = _name_layers(keys, known)
-    still = (*_WITHOUT, *known.unturned)
+    stated = keys.find_object("rope_parameters").found if known.unturned and known.is_layered else {}
+    still = (*_WITHOUT, *(name for name in known.unturned if not isinstance(stated.get(name), Mapping)))
     found: dict[str, _LayerType] = {}
     flags = _list_flags(keys, known, len(names))
     turned = [flag and name not in still for name, flag in zip(names, flags, strict=True)]

@@ -90,6 +90,7 @@ class RotaryBlock:
     base_beside: float | None = None  #: rope_theta beside the block, which goes behind one inside it
     original_beside: bool = False  #: whether original_max_position_embeddings stands beside the block
     original_inside: float | None = None  #: the one inside it, which goes behind
+    untyped: bool = False  #: whether it names no rope_type that is read
     type_inside: str | None = None  #: the key type inside the block, which goes behind rope_type
     nulls: frozenset[str] = frozenset()  #: keys that are null, which some readers take for more than "not set"
     integers: frozenset[str] = frozenset()  #: keys whose number is written without a decimal point

@@ -21,7 +21,7 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 #: What is added; a class that has none of these is as most are.
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
 FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
-FIELDS += ("null_share", "null_head", "turns_null", "built_with_length")
+FIELDS += ("null_share", "null_head", "turns_null", "turns_by_base", "built_with_length", "inner_base", "both")
 
 
 def reads_share(probe, beside):
@@ -141,6 +141,17 @@ def measure_whole(probe):
     return {"whole_blocks": list(probe.names)} if is_unread else {}
 
 
+def measure_both(probe):
+    """Which of rope_scaling and blocks by type of layer is read where both are, or that both are refused."""
+    if not probe.is_nested:
+        return {}
+    newer, older = probe.put({"rope_type": "linear", "factor": 8.0, "rope_theta": 25000.0}), {"rope_scaling": LINEAR}
+    alone, others, both = (probe.look(one) for one in (older, newer, newer | older))
+    if both is None:
+        return {"both": "refused"} if alone and others else {}
+    return {"both": "older" if both == alone else "newer"} if alone != others and both in (alone, others) else {}
+
+
 def measure_beside(probe):
     """Whether the length before scaling is read beside a flat block."""
     block = drop(YARN) | {"rope_theta": 25000.0}
@@ -187,7 +198,7 @@ def measure_original(probe):
 def measure_nulls(probe, known):
     """What null means of a share, and of a width of heads, where it is not what the class has without that key.
 
-    And whether a type of layer whose block is null is turned.
+    And whether a type of layer whose block is null is turned, and whether any is where a block has no base.
     """
     found, share_key = {}, known.get("share_key", SHARE)
     null, whole = (probe.look({share_key: one}) for one in (None, 1.0)) if share_key else (None, None)
@@ -198,6 +209,8 @@ def measure_nulls(probe, known):
         found["null_head"] = True
     if probe.is_nested and any(name in (probe.look({BLOCK: {name: None}}) or {}) for name in probe.names):
         found["turns_null"] = True
+    if probe.default and probe.release.turns_by_base(probe.cls):
+        found["turns_by_base"] = True
     return found
 
 
@@ -212,12 +225,18 @@ def measure_length(probe, known):
         for kind, both in places.items()
         if all(refuses(probe, one) and not refuses(probe, one | {LENGTH: 4096}) for one in both)
     ]
-    return {"built_with_length": built} if built else {}
+    beside = ({"rope_scaling": drop_base(blocks[kind]), "rope_theta": 25000.0, LENGTH: 4096} for kind in built)
+    found = {"inner_base": True} if built and all(refuses(probe, one) for one in beside) else {}
+    return found | ({"built_with_length": built} if built else {})
 
 
 def refuses(probe, keys):
     """Whether the class, its rotary modules or its model as a whole raise."""
     return "error" in compute_whole(probe.release, probe.cls, probe.switch | keys, None)
+
+
+def drop_base(block):
+    return {key: value for key, value in block.items() if key != "rope_theta"}
 
 
 def drop(block):
@@ -238,7 +257,7 @@ def main():
             found |= measure_older(probe, known) | measure_types(probe, known) | measure_proportional(probe)
             found |= measure_nulls(probe, known) | measure_length(probe, known)
             if known.get("reads_blocks", True):
-                found |= measure_original(probe) | measure_whole(probe) | measure_beside(probe)
+                found |= measure_original(probe) | measure_whole(probe) | measure_both(probe) | measure_beside(probe)
             classes[name] = known | found
             if found:
                 print(name, found, flush=True)

@@ -362,7 +362,8 @@ def measure_lists(probe):
     with contextlib.suppress(Exception):
         beside = {ORIGINAL: block[ORIGINAL]} if IS_OLD else {}  # where those look for it alone
         modules = probe.release.build_alone(probe.make(probe.put(block) | beside))
-        module = next(one for path, one in modules.items() if name_by_path(path) != SLIDING)
+        turning = (path for path in modules if name_by_path(path) != SLIDING)
+        module = modules[min(turning, key=lambda path: path.count("."))]  # of the model itself, not of an encoder in it
         (short, _), (long, factor) = (measure_turn(module, length) for length in (64, 40000))
         is_read = probe.moves(probe.put(block | {"short_factor": [3.0] * pairs}))
         found["short_only"] = is_read and bool(torch.allclose(short[:pairs], long[:pairs], rtol=1e-4))

@@ -149,7 +149,14 @@ class Release:
         modules = self.build(default)
         is_simple = before == default.to_dict() and len(BUILT) == len(GIVEN)
         is_simple = is_simple and modules and all(_is_alone(*one, default) for one in GIVEN)
-        return {path: type(one) for path, one in modules.items()} if is_simple else None
+        found = {path: type(one) for path, one in modules.items()}
+        return found if is_simple and not self.turns_by_base(wanted) else None
+
+    def turns_by_base(self, wanted):
+        """Whether the model of a class is built without rotary modules where its block has no base."""
+        with contextlib.suppress(Exception):  # nearly all compute with it
+            return not self.build(wanted.from_dict({"rope_parameters": {"rope_type": "default", "rope_theta": None}}))
+        return False
 
     def build(self, config):
         """The rotary modules that the model of a configuration has, by where they are; without a model, alone."""

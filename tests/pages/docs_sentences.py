@@ -36,7 +36,7 @@ from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.known_models import load_table, read_measured
 from pe_spectra.models.stated.loading import REFUSALS
-from pe_spectra.models.stated.statement import OLDER
+from pe_spectra.models.stated.statement import NEWEST, OLDER
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.series import line_search
 from pe_spectra.spectrum import evenness, lag_window
@@ -158,6 +158,20 @@ SENTENCES = (
         MODELS,
         "`audit` has no error of {} and {} of these",
         lambda: tuple(test_refusals.count_cases(release)[2] for release in test_refusals.RELEASES),
+    ),
+    Sentence(
+        MODELS,
+        "{} of the {} configurations that transformers {} loads of these have, for instance,",
+        lambda: (
+            str(sum(test_refusals.UNUSABLE[NEWEST].values())),
+            group(test_refusals.count_cases(NEWEST)[0] - test_refusals.count_cases(NEWEST)[1]),
+            NEWEST,
+        ),
+    ),
+    Sentence(
+        MODELS,
+        "or ({}) a width without a number of heads",
+        lambda: (test_refusals.UNUSABLE[NEWEST][test_refusals.LACKING],),
     ),
     Sentence(
         MODELS,

@@ -43,6 +43,8 @@ SILENT = {
     },
     OLDER: {"a share of null, a key that the classes were not asked for": {"starcoder2": 1}},
 }
+#: What a file has that states a width, or a number of heads, alone.
+LACKING = "a width, or a number of heads, that the file leaves out beside the other"
 #: What loads and cannot be used here: the key, and how often. Of some values no angle can be computed (a base or a
 #: factor of 0 or below, true, a text, lists of null), others are no length and no number of layers or heads.
 UNUSABLE = {
@@ -52,14 +54,14 @@ UNUSABLE = {
         "sliding_window": 6, "num_attention_heads": 6, "num_key_value_heads": 4, "a key of a long name": 4,
         "low_freq_factor": 4, "high_freq_factor": 3, "mscale": 3, "layer_types": 3, "hidden_size": 2,
         "qk_rope_head_dim": 2, "rope_type": 2, "rope_parameters": 2, "attention_factor": 1,
-        "a width, or a number of heads, that the file leaves out beside the other": 19,
+        LACKING: 19,
     },
     OLDER: {
         "factor": 17, "long_factor": 16, "original_max_position_embeddings": 11, "short_factor": 11, "rope_theta": 11,
         "layer_types": 8, "max_position_embeddings": 7, "num_hidden_layers": 5, "rope_parameters": 5,
         "rope_scaling": 4, "rope_type": 3, "partial_rotary_factor": 3, "num_key_value_heads": 2, "sliding_window": 2,
         "high_freq_factor": 1, "low_freq_factor": 1, "head_dim": 1,
-        "a width, or a number of heads, that the file leaves out beside the other": 6,
+        LACKING: 6,
     },
 }  # fmt: skip
 
@@ -89,7 +91,7 @@ def name_key(sentence):
     """The key of the file that cannot be used."""
     name = sentence.split(": ", 1)[1].split(" cannot")[0]
     if name.startswith("lacks"):
-        return "a width, or a number of heads, that the file leaves out beside the other"
+        return LACKING
     return "a key of a long name" if "... (" in name else name.split(".")[-1]
 
 
@@ -121,6 +123,7 @@ def test_what_is_refused_is_said(release):
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_loads_and_cannot_be_used_is_known(release):
     unused = [said[0] for _, error, how, said in judge_all(release) if not error and how == "file"]
+    assert all("; " in one or "; looked for " in one for one in unused)  # what is accepted
     assert collections.Counter(map(name_key, unused)) == UNUSABLE[release]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
@@ -16,6 +17,8 @@ from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import KINDS
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import MANY_TURNS
+from pe_spectra.models.stated.position_axes import GRID_ROTATION
+from pe_spectra.models.stated.statement import CHUNKED
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent, write_run
 
@@ -221,11 +224,12 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
         alone = ModelAudit(configuration=layer.configuration, file="", layers=(layer,))
         facts.append(("encoding", say_other_scheme(alone)))
     if is_turned:
+        axes = [one.data["axes"] for one in layer.configuration.findings if one.code == GRID_ROTATION.code]
         facts += [
-            ("head width", _say_width(layer)),
+            ("head width", _say_width(layer, axes)),
             ("base", f"{_write(layer.base)}, {_say_origin(layer)}"),
             ("scaling", _say_scaling(layer)),
-            ("layout", _say_layout(layer)),
+            ("layout", _say_layout(layer, axes)),
         ]
     elif not layer.statement.turns:
         facts.append(("rotation", "none: these layers are not turned"))
@@ -238,11 +242,12 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
     return facts
 
 
-def _say_width(layer: LayerAudit) -> str:
+def _say_width(layer: LayerAudit, axes: list[object]) -> str:
     moving = 2 * int(np.count_nonzero(layer.frequencies))  # pairs at rest are not turned
     turned = "all" if moving == layer.head_dim else str(moving)
     beside = f"; beside them {layer.statement.beside} that are not" if layer.statement.beside else ""
-    return f"{layer.head_dim} channels, {turned} of them turned{beside}"
+    grid = f" for each of {axes[0]} axes" if axes else ""
+    return f"{layer.head_dim} channels{grid}, {turned} of them turned{beside}"
 
 
 def _say_origin(layer: LayerAudit) -> str:
@@ -270,10 +275,12 @@ def _write(value: object) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else f"{value:.9g}"
 
 
-def _say_layout(layer: LayerAudit) -> str:
+def _say_layout(layer: LayerAudit, axes: list[object]) -> str:
     whole = layer.configuration.axes and layer.rotary_dim != layer.head_dim  # an axis takes pairs of the whole head
     half = ((layer.head_dim if whole else layer.rotary_dim) or 0) // 2
     pairs = "channels 2i and 2i + 1" if layer.layout == "interleaved" else f"channels i and i + {half}"
+    if layer.layout == "half" and axes:
+        return "half: a pair is channels of two halves, of a head or of each axis, which is not told here"
     return f"{layer.layout}: a pair is {pairs}"
 
 
@@ -284,7 +291,10 @@ def _say_lengths(layer: LayerAudit) -> str:
     words = [f"training {trained:,}" if trained is not None else "training is not known"]
     words += [f"inference {served:,}"] if served is not None else []
     words += [f"before scaling {original:,}"] if original not in (None, trained) else []
-    window = f", at most {layer.reach:,} of them at once (sliding window)" if layer.reach is not None else ""
+    if layer.reach is None or layer.reach >= (served or math.inf):  # a window as long as the context is none
+        return f"{', '.join(words)} positions"
+    kind = "attention in chunks" if layer.statement.name == CHUNKED else "sliding window"
+    window = f", at most {layer.reach:,} of them at once ({kind})"
     if layer.statement.sides is not None:
         before, after = layer.statement.sides
         sides = f"{before:,} on either side of" if before == after else f"{before:,} before and {after:,} after"

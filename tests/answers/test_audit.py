@@ -404,3 +404,61 @@ def test_a_model_with_parts_that_have_names_has_one_too(cli, tmp_path, model):
 def test_one_axis_is_not_several(cli, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"_class_name": "StableAudioDiTModel"}))
     assert cli("audit config.json --quiet").out.startswith("Rotary over 1 axis (all), base")
+
+
+# ----------------------------------------------------------------------------------- as published
+
+
+def list_facts(cli, tmp_path, config):
+    """The lines of an audit that say one fact each."""
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    lines = cli(f"audit {tmp_path}/config.json --quiet").out.splitlines()
+    return dict(line.split(": ", 1) for line in lines if ": " in line)
+
+
+def test_channels_of_a_grid_are_those_of_an_axis(cli, tmp_path):
+    """DINOv3 and Qwen2-VL pair channels i and i + 32 of 64, Gemma 4 those of each axis: from 32 nothing follows."""
+    facts = list_facts(cli, tmp_path, {"model_type": "dinov3_vit", "hidden_size": 1024, "num_attention_heads": 16})
+    assert facts["head width"] == "32 channels for each of 2 axes, all of them turned"
+    assert facts["layout"] == (
+        "half: a pair is channels of two halves, of a head or of each axis, which is not told here"
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"sliding_window": 4096}, ", at most 4,096 of them at once (sliding window)"),
+        ({"sliding_window": 262144}, ""),  # as the files of Phi-3 have it, which is none
+        ({"sliding_window": None}, ""),
+    ],
+)
+def test_a_window_as_long_as_the_context_is_not_told(cli, tmp_path, keys, told):
+    phi = {"model_type": "phi3", "hidden_size": 3072, "num_attention_heads": 32, "max_position_embeddings": 131072}
+    facts = list_facts(cli, tmp_path, phi | keys)
+    assert facts["context"] == f"training 131,072, inference 131,072 positions{told}"
+
+
+def test_chunks_are_no_sliding_window(cli, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama4_text", "max_position_embeddings": 65536}))
+    text = cli(f"audit {tmp_path}/config.json --quiet").out
+    assert "8,192 of them at once (attention in chunks)" in text
+    assert "sliding window" not in text
+
+
+def test_a_base_that_no_key_gives_is_held_against_what_the_layers_see(cli, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "gemma3_text", "sliding_window": 1024}))
+    text = cli(f"audit {tmp_path}/config.json --quiet").out
+    assert (
+        "sliding_attention: no key gives the base, so 10000 is silently assumed, the default of gemma3_text, for a "
+        "window of 1,024; state" in text
+    )
+    assert "for a context of 131,072; state" in text
+
+
+@pytest.mark.parametrize("model", ["clip", "siglip"])
+def test_a_part_that_is_read_is_not_said_to_be_unread(cli, tmp_path, model):
+    parts = {f"{name}_config": {"model_type": f"{model}_{name}_model"} for name in ("text", "vision")}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": model, **parts}), encoding="utf-8")
+    text = cli(f"audit {tmp_path}/config.json --quiet").out
+    assert "text_config is the one that reads text, and what is audited, beside vision_config\n" in text

@@ -97,12 +97,13 @@ def say_unseen(layer, many, pairs, served, newly):
     return told == (len(beyond), len(layer.frequencies), reach, complete)
 
 
-def say_negative(layer, lag, reach, times):
+def say_negative(layer, lag, reach, seen, times):
     """The first negative sum of cosines is there, and none before; sums that are 0 but for rounding may be either."""
     first = int(lag.replace(",", ""))
     sums = np.cos(np.outer(np.arange(1, first + 1), layer.frequencies)).sum(axis=1)
     right = sums[-1] < 1e-9 and (sums[:-1] > -1e-9).all()
     whole = layer.limit(layer.served_length)
+    right = right and (seen == "window") is (whole < layer.served_length)
     return right and int(reach.replace(",", "")) == whole and is_rounded(times.replace(",", ""), whole / first, 3)
 
 
@@ -125,7 +126,7 @@ MESSAGES = {
     r"(\d+) of (\d+) pairs never completed a period in training and see out-of-range phases \(not covered in "
     rf"training\) at ({NUMBER}) positions \((\d+) of them completes? (?:its|their) first there\); scale .*": say_unseen,
     rf"the sum of cosines with base .* is first negative at lag ({NUMBER}); the ({NUMBER}) positions of the "
-    rf"context are ({NUMBER}) times as many.*": say_negative,
+    rf"(context|window) are ({NUMBER}) times as many.*": say_negative,
     r"(\d+) pairs? turns? by more than pi per position, so "
     r"(?:they alias|it aliases) to (?:slower ones|a slower one)": lambda layer, pairs: (
         int(pairs) == np.count_nonzero(layer.frequencies > math.pi)

@@ -120,7 +120,8 @@ def _check_base(layer: LayerAudit) -> Iterator[Finding]:
     is_meant = is_own or configuration.model in _TRAINED_WITH_DEFAULT
     is_beyond = layer.scaling == "llama3" or (length is not None and length > longest)
     whose = f"the default of {configuration.model}" if is_own else "the default"
-    reach = f", for a context of {length:,}" if length is not None else ""
+    seen = "window" if length is not None and length == layer.reach else "context"
+    reach = f", for a {seen} of {length:,}" if length is not None else ""
     reach += f" before {layer.scaling} scaling" if length is not None and before else ""
     if configuration.format == "gguf" and statement.older is not None:
         key = f"{statement.older.where}.freq_base"

@@ -161,9 +161,10 @@ def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
         return
     far = reach > _FAR * lag
     with_base = f" with base {write_number(layer.base)}" if layer.base is not None else ""
+    seen = "context" if reach == layer.served_length else "window"
     message = (
         f"the sum of cosines{with_base} is first negative at lag {lag:,}; the {reach:,} "
-        f"positions of the context are {write_rounded(reach / lag)} times as many"
+        f"positions of the {seen} are {write_rounded(reach / lag)} times as many"
     )
     if far:
         message += "; few published models go beyond 10 times: enlarge the base or scale (see context)"

@@ -13,7 +13,7 @@ from pe_spectra.wording import write_number
 
 #: In what order pairs go to axes: in one block for each, in turns, or height and width in turns and then time.
 AXIS_ORDERS = ("blocks", "turns", "height-width")
-_GRID_ROTATION = Kind(
+GRID_ROTATION = Kind(
     code="grid-rotation",
     levels=("note",),
     phrase="each axis of a grid is turned by the same frequencies",
@@ -41,7 +41,7 @@ def report_grid(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement])
     unit = "coordinates count patches"
     if span is not None:
         unit = tell_span(span)
-    keys.report(_GRID_ROTATION, f"{place}; {unit}", axes=known.axes, span=span)
+    keys.report(GRID_ROTATION, f"{place}; {unit}", axes=known.axes, span=span)
 
 
 def tell_span(span: float) -> str:

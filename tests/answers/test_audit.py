@@ -456,6 +456,15 @@ def test_a_base_that_no_key_gives_is_held_against_what_the_layers_see(cli, tmp_p
     assert "for a context of 131,072; state" in text
 
 
+def test_a_base_on_top_that_layers_do_not_read_is_not_asked_for_again(cli, tmp_path):
+    """That of OLMo 3 is read for full attention alone."""
+    keys = {"model_type": "olmo3", "rope_theta": 5e5, "sliding_window": 4096, "max_position_embeddings": 65536}
+    (tmp_path / "config.json").write_text(json.dumps(keys), encoding="utf-8")
+    text = cli(f"audit {tmp_path}/config.json --quiet").out
+    assert "window of 4,096; state rope_parameters.sliding_attention.rope_theta" in text
+    assert "full_attention: no key" not in text
+
+
 @pytest.mark.parametrize("model", ["clip", "siglip"])
 def test_a_part_that_is_read_is_not_said_to_be_unread(cli, tmp_path, model):
     parts = {f"{name}_config": {"model_type": f"{model}_{name}_model"} for name in ("text", "vision")}

@@ -127,7 +127,7 @@ def _check_base(layer: LayerAudit) -> Iterator[Finding]:
         key = f"{statement.older.where}.freq_base"
     elif configuration.format != "config.json" or not known.is_known:
         key = "rope_theta"
-    elif has_own:
+    elif has_own or (known.is_layered and layer.name in WITH_WINDOW):  # a base on top is not theirs
         key = known.local_key or f"rope_parameters.{layer.name}.rope_theta"
     else:
         key = known.base_key or "rope_theta"

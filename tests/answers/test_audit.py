@@ -417,7 +417,7 @@ def list_facts(cli, tmp_path, config):
 
 
 def test_channels_of_a_grid_are_those_of_an_axis(cli, tmp_path):
-    """DINOv3 and Qwen2-VL pair channels i and i + 32 of 64, Gemma 4 those of each axis: from 32 nothing follows."""
+    """DINOv3 and Qwen2-VL pair channels i and i + 32 of 64, Gemma 4 (its source) those of an axis: 32 tells neither."""
     facts = list_facts(cli, tmp_path, {"model_type": "dinov3_vit", "hidden_size": 1024, "num_attention_heads": 16})
     assert facts["head width"] == "32 channels for each of 2 axes, all of them turned"
     assert facts["layout"] == (

@@ -20,9 +20,10 @@ from pe_spectra.wording import count, join
 VERDICTS = Verdicts({"frozen": "ok", "as-frozen": "ok", "changed": "warning", "breaks": "error"})
 #: What became of an entry.
 STATES = SAME, CHANGED, MISSING, ADDED = ("as-frozen", "changed", "missing", "added")
-_RARE = ("first_position", "layers")
-#: The columns of what changed; the last are shown on a terminal where they say anything.
-_COLUMNS = ("entry", "what", "frozen", "now", "effect", *_RARE)
+_ENTRY, _RARE = "entry", ("first_position", "layers")
+#: The columns of what changed. On a terminal the entry is shown where there are several, for the verdict names one, and
+#: the last where they say anything.
+_COLUMNS = (_ENTRY, "what", "frozen", "now", "effect", *_RARE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,8 +207,8 @@ def answer_check(
         table=columns,
         facts=[*_list_facts(rows, against, frozen.version), *_list_accepted(frozen.accepted)],
         notes=tuple(_list_notes(rows, against, frozen)),
-        shown=[name for name in _COLUMNS if name not in _RARE or {*columns[name]} - {None, "", "all"}],
-        narrow=("entry", "effect"),
+        shown=[name for name in _COLUMNS if _says_anything(name, columns[name])],
+        narrow=(_ENTRY,),
         failed=[] if updated else [text for row in rows for text in _list_failures(row, frozen.accepted)],
     )
 
@@ -224,7 +225,7 @@ def _judge(rows: Sequence[CheckedEntry], against: str) -> Verdict:
     wrong = [row for row in rows if row.state in (CHANGED, MISSING)]
     if not wrong:
         checked = [row.name for row in rows if row.state == SAME]
-        every = checked[0] if len(checked) == 1 else f"all {len(checked)} entries of {against}"
+        every = checked[0] if len(checked) == 1 else f"all {count(len(checked), 'entry', 'entries')} of {against}"
         return VERDICTS.say("as-frozen", f"As frozen: {every}.")
     first = next((row for row in wrong if _find_first(row) is not None), wrong[0])
     said = "is no longer there" if first.state == MISSING else first.text
@@ -257,6 +258,13 @@ def _list_changes(rows: Sequence[CheckedEntry]) -> Mapping[str, Sequence[Cell]]:
     """One row for each change, each new finding, and each entry that is no longer there."""
     found = [cells for row in rows for cells in _list_cells(row)]
     return {name: [cells[place] for cells in found] for place, name in enumerate(_COLUMNS)}
+
+
+def _says_anything(name: str, cells: Sequence[Cell]) -> bool:
+    """Whether a column is for a terminal."""
+    if name == _ENTRY:
+        return len({*cells}) > 1
+    return name not in _RARE or bool({*cells} - {None, "", "all"})
 
 
 def _list_cells(row: CheckedEntry) -> Iterator[tuple[Cell, ...]]:

@@ -249,13 +249,12 @@ def _narrow(columns: list[_Column], width: int) -> Iterator[None]:
         column.heading = _break(column.heading)
     yield
     for column in columns:
-        if column.narrow and column.least is not None:
-            words = [word for cell in column.cells for word in cell.split(" ")]
-            column.least = min(_WRAPPED, max(map(measure, words)))
+        if column.least is not None:
+            column.least = min(_WRAPPED, max(measure(word) for cell in column.cells for word in cell.split(" ")))
     yield
     paths = [column for column in columns if any(map(_is_path, column.cells))]
     for column in columns:
-        if column.narrow and not column.numeric and column not in paths:
+        if column.narrow and not column.numeric and column.least is None and column not in paths:
             column.cells = tuple(map(_break, column.cells))
     yield
     for column in paths:
@@ -305,12 +304,12 @@ def _write_block(columns: Sequence[_Column], screen: Screen) -> list[str]:
 
 
 def _share_room(columns: Sequence[_Column], width: int) -> list[int]:
-    """The width of each column: its own, and of the room that is left as much as its sentences need."""
-    spare = max(0, width - _measure_table(columns))
-    widths = [column.width for column in columns]
-    wanted = {i: max(map(_widest, c.cells)) - c.width for i, c in enumerate(columns) if c.least is not None}
-    for i in sorted(wanted, key=wanted.__getitem__):  # what needs least first
-        more = min(max(0, wanted[i]), spare)
+    """The width of each column: its own, and of the room that is left what its sentences need, or a share by that."""
+    widths, spare = [column.width for column in columns], max(0, width - _measure_table(columns))
+    needs = {i: max(0, max(map(_widest, c.cells)) - c.width) for i, c in enumerate(columns) if c.least is not None}
+    for i in sorted(needs, key=needs.__getitem__):  # what needs no more than an equal share is whole
+        more = needs[i] if needs[i] * len(needs) <= spare else spare * needs[i] // sum(needs.values())
+        del needs[i]
         widths[i] += more
         spare -= more
     return widths

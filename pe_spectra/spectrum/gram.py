@@ -238,7 +238,7 @@ def _measure_gain(centred: F64, width: int) -> float:
     return (plane - line) / plane if plane and line is not None else 0.0
 
 
-def _is_grid(lead: float, deviations: float, peak: float, widths: int, chance: float) -> bool:
+def _is_grid(deviations: float, peak: float, widths: int, chance: float) -> bool:
     """Whether one width leads the others by more than it would by chance: Student's distribution of one more draw.
 
     A peak of the kernel, which noise in few columns has in one of ten tables, makes a lesser lead enough.
@@ -246,7 +246,7 @@ def _is_grid(lead: float, deviations: float, peak: float, widths: int, chance: f
     from scipy.special import stdtrit
 
     chance = max(chance, 10 * _CHANCE) if peak > _ERRORS else chance
-    return lead > _GAIN and deviations > float(stdtrit(widths - 1, 1 - chance)) * math.sqrt(1 + 1 / widths)
+    return deviations > float(stdtrit(widths - 1, 1 - chance)) * math.sqrt(1 + 1 / widths)
 
 
 def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Value], tuple[str, ...]]:
@@ -276,7 +276,7 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
     for skipped, height, width in proposed:
         lead, deviations, peak = _measure_fold(codes[skipped:], width)
         grid, named = f"{height}x{width}", f"a grid of {height} x {width}"
-        if _is_grid(lead, deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - width), chance):
+        if lead > _GAIN and _is_grid(deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - width), chance):
             found["grid"] = grid
             if skipped:
                 found["prefix"] = skipped
@@ -340,6 +340,6 @@ def _is_alone(steps: F64, width: int) -> bool:
 
 def _find_lead(count: int) -> float:
     """Standard errors that the best of `count` shapes has by chance once in a thousand tables without a grid."""
-    from scipy.special import ndtri
+    from statistics import NormalDist  # scipy.special takes as long to load as all else that reads a table
 
-    return -float(ndtri(_CHANCE / count))
+    return -NormalDist().inv_cdf(_CHANCE / count)

@@ -88,6 +88,17 @@ def test_entries_that_are_missing_or_added():
     assert check([rows[0], rows[2]]).failed == []
 
 
+def test_an_entry_is_a_column_where_there_are_several():
+    rows = [CheckedEntry(name=name, state=MISSING) for name in ("a", "b")]
+    assert check(rows).shown[0] == "entry"
+    assert check(rows[:1]).shown[0] == "what"
+
+
+def test_many_entries_are_counted_as_everywhere():
+    rows = [CheckedEntry(name=f"{number}") for number in range(1000)]
+    assert check(rows).verdict.text == "As frozen: all 1,000 entries of ref.json."
+
+
 def test_another_version_is_said_and_what_it_did_not_know():
     answer = check([describe_entry("a", EntryComparison(unknown=("spin",)), {})], version="0.1.9")
     assert answer.facts == (("frozen by", "0.1.9"),)

@@ -1,6 +1,7 @@
 """What a terminal of some width shows: tables that stay tables, and lines that are continued."""
 
 import shlex
+from itertools import pairwise
 
 import pytest
 
@@ -112,6 +113,39 @@ def test_a_sentence_with_a_stroke_is_no_path():
         "sines, of all channels that",
         "are turned",
     ]
+
+
+#: What a comparison says: two values, and a sentence about them.
+PROSE = {
+    "what": ["scaling"],
+    "a": ["dynamic x4 (served 8192 positions)"],
+    "b": ["dynamic x4 (served not set at all)"],
+    "effect": ["each pair is divided by a number of its own, which rope_theta and max_position give"],
+    "last": [7],
+}
+
+
+def test_sentences_are_narrowed_before_a_column_is_left_out():
+    shown = show(width=60, table=PROSE)[2:]
+    assert shown[0].split() == [*PROSE]
+    assert max(map(measure, shown)) <= 60
+
+
+def test_of_sentences_the_longest_has_most_room():
+    heading = show(width=60, table=PROSE)[2]
+    starts = [heading.index(f" {name}") for name in ("a", "b", "effect", "last")]
+    a, b, effect = (after - before for before, after in pairwise(starts))
+    assert effect > 1.2 * max(a, b)
+
+
+def test_a_sentence_that_needs_little_is_whole():
+    shown = show(width=80, table={"a": ["a name of 27 characters now"], "b": ["word " * 40]})[2:]
+    assert "a name of 27 characters now" in shown[1]
+
+
+def test_the_words_of_a_sentence_are_not_broken():
+    shown = show(width=44, table={**PROSE, "name": ["a"]})
+    assert any("rope_theta" in line for line in shown)
 
 
 def test_details_are_shown_when_asked_for():

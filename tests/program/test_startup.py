@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.encodings import ENCODINGS
 from pe_spectra.models.stated import statement
 from tests.places import MODELS
+from tests.planted import make_trained
 
 HEAVY = ("numpy", "scipy", "matplotlib", "rich", "pydantic")
 #: Runs the program and then tells, on stderr, which of the heavy modules were loaded.
@@ -133,6 +135,14 @@ def test_a_check_that_passes_loads_numpy_alone(tmp_path):
     frozen = str(tmp_path / "ref.json")
     assert start(tmp_path, "freeze", str(LLAMA), "--output", frozen, "--quiet")[1] == ["numpy"]
     out, loaded = start(tmp_path, "check", str(LLAMA), "--against", frozen, "--json")
+    assert json.loads(out)["verdict"]["code"] == "as-frozen"
+    assert loaded == ["numpy"]
+
+
+def test_a_check_of_a_table_without_a_grid_loads_numpy_alone(tmp_path):
+    np.save(tmp_path / "table.npy", make_trained(256, 16))
+    start(tmp_path, "freeze", "table.npy", "--output", "ref.json", "--quiet", expected=0)
+    out, loaded = start(tmp_path, "check", "table.npy", "--against", "ref.json", "--json")
     assert json.loads(out)["verdict"]["code"] == "as-frozen"
     assert loaded == ["numpy"]
 

@@ -234,7 +234,7 @@ COMMANDS: Mapping[str, Declaration] = {
     "report": Declaration(
         summary="One page of HTML with answers, tables and figures, which needs no network.",
         module="report_page",
-        takes="items paper output:page",
+        takes="items:report paper output:page",
         data="",
         examples=(
             "pe-spectra report config.json --output report.html",

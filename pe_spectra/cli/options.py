@@ -275,7 +275,8 @@ OPTIONS: Mapping[str, Option] = {
     "items:report": Option(
         "items",
         "[WHAT]...",
-        "a SPEC, a table, a configuration, a folder of models, results of experiment run; several are compared",
+        "a SPEC, a table, a configuration, a folder of models, results of experiment run, a recorded series; several "
+        "are compared",
         several=True,
         words=ENCODING_NAMES,
     ),

@@ -35,6 +35,7 @@ _OF_ONE: Mapping[str, Sequence[_Line]] = {
     "model": (("audit",), ("diff", "--all-stacks")),
     "table": (("inspect",), ("spectrum", "-e"), ("reconstruct", "-e"), ("faithfulness", "-e"), ("count-low-bin", "-e")),
     "experiment": (("experiment report",), ("experiment report", "--by-number")),
+    "series": (("series",),),
 }
 #: What is answered of several, by the kinds that they have.
 _OF_SEVERAL: Mapping[frozenset[str], Sequence[_Line]] = {
@@ -54,8 +55,9 @@ _TITLE = 120
 def report(run: Run, items: Sequence[str] | None, paper: bool, output: str | None) -> Outcome:
     """Of a configuration its audit and how every implementation reads it; of a folder the audit of all
     models; of a SPEC or a table its portrait, spectrum, reconstruction and faithfulness; of several what
-    differs; of an experiment what it showed. Tables are sorted, filtered and copied on the page, figures
-    say their numbers under the pointer, and each answer stands with the command that gives it again.
+    differs; of an experiment what it showed; of a recorded series which encoding suits it. Tables are
+    sorted, filtered and copied on the page, figures say their numbers under the pointer, and each answer
+    stands with the command that gives it again.
     """  # fmt: skip
     lines = _list_lines(items or (), paper)
     place = _read_place(output)
@@ -100,23 +102,26 @@ def _list_lines(items: Sequence[str], paper: bool) -> Sequence[_Line]:
     kinds = [_find_kind(one) for one in items]
     lines = _OF_ONE[kinds[0]] if len(items) == 1 else _OF_SEVERAL.get(frozenset(kinds), ())
     if not lines:
-        odd = "experiment" if "experiment" in kinds else "folder"
-        raise InputError(f"WHAT is of kinds that are not compared ({join(kinds)})", items[kinds.index(odd)], "it alone")
+        odd = next(one for one, kind in zip(items, kinds, strict=True) if kind not in ("model", "table"))
+        raise InputError(f"WHAT is of kinds that are not compared ({join(kinds)})", odd, "it alone")
     return [(*line, *items) for line in lines]
 
 
 def _find_kind(text: str) -> str:
-    """What a name stands for: a model, a folder of models, a table (or a SPEC, or a dump), an experiment."""
+    """What a name stands for: a model, a folder of models, a table (or a SPEC, or a dump), an experiment, a series."""
     from pe_spectra.files.model_files import has_models
 
     if has_models(text):
         return "folder"
     from pe_spectra.files.ledger import is_ledger
+    from pe_spectra.files.recorded_series import is_series
     from pe_spectra.model_sources import read_side
     from pe_spectra.naming import find_encoding_named
 
     if is_ledger(Path(text).expanduser()):
         return "experiment"
+    if is_series(Path(text).expanduser()):
+        return "series"
     if find_encoding_named(text, _WHAT) is not None:
         return "table"
     return "model" if read_side(text, _WHAT).configuration is not None else "table"

@@ -13,13 +13,14 @@ from pe_spectra.exact import F64
 from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.numpy_files import Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
-from pe_spectra.files.series_text import read_text_columns
+from pe_spectra.files.series_text import holds_times, read_text_columns
 from pe_spectra.files.series_times import NumberUnit, ReadTimes, SeriesCells, is_named_as_time, read_number_times
 from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join
 
 _WANTED = Wanted(axes=(1, 2), missing_too=True)
+_TEXTS = (".csv", ".tsv", ".txt")
 #: Names of columns that a message lists.
 _LISTED = 8
 
@@ -89,7 +90,7 @@ def read_series(
         if file.size == 0:
             raise RefusedError("is empty (0 bytes)")
         suffix = path.suffix.lower()
-        if suffix in (".csv", ".tsv", ".txt"):
+        if suffix in _TEXTS:
             found, left = read_text_columns(file, columns, time)
             return _join(found, time, columns, left, unit=unit)
         if suffix == ".parquet":
@@ -102,6 +103,23 @@ def read_series(
         raise RefusedError(
             "is no kind of file that a series is read from; .csv, .tsv, .txt, .npy, .npz and .parquet are"
         )
+
+
+def is_series(path: Path) -> bool:
+    """Whether a file can be nothing else than a series: .parquet, or a text with a date in one of its first two lines.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("2024-01-01,5")
+    ...     _ = (Path(folder) / "b.csv").write_text("1,5")
+    ...     is_series(Path(folder) / "a.csv"), is_series(Path(folder) / "b.csv"), is_series(Path(folder))
+    (True, False, False)
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _TEXTS or not path.is_file():
+        return suffix == ".parquet" and path.is_file()
+    with open_regular(path, label="") as file:
+        return holds_times(file)
 
 
 def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:

@@ -68,6 +68,31 @@ def test_what_is_named_decides_what_is_answered(cli, what, commands):
     assert list_commands(page)[len(wanted)] == f"report {what} {OUTPUT}"
 
 
+def write_series():
+    """A fortnight of hours with a daily period."""
+    rows = (
+        f"2024-01-{1 + hour // 24:02d}T{hour % 24:02d}:00,{math.sin(hour * math.pi / 12):.4f}" for hour in range(336)
+    )
+    Path("load.csv").write_text("\n".join(("date,load", *rows)), encoding="utf-8")
+
+
+def test_of_a_recorded_series_which_encoding_suits_it_is_answered(cli):
+    write_series()
+    page = make(cli, "load.csv")
+    assert list_commands(page) == ["series load.csv", f"report load.csv {OUTPUT}"]
+    assert "figure" in page.tags
+    text = json.loads(cli("series load.csv --json").out)["verdict"]["text"]
+    assert any(text in one for one in page.collect("p"))
+
+
+@pytest.mark.parametrize("line", ["load.csv table.npy", "load.csv load.csv", "config.json load.csv"])
+def test_a_series_is_compared_with_nothing(refuse, line):
+    write_series()
+    said = refuse(f"report {line} {OUTPUT}")
+    assert "series" in said
+    assert said.endswith("(load.csv); it alone")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["config.json", "dft:d=8", "config.json other.json"])
 def test_answers_are_those_of_their_commands(cli, what):

@@ -33,6 +33,7 @@ REPORTS = {
     "comparison": ["config.json", "other.json"],
     "formula": ["sinusoidal:d=16"],
     "table": ["table.npy"],
+    "series": ["load.csv"],
     "folder": ["many"],
     "hostile names": ["hostile"],
 }
@@ -52,6 +53,10 @@ def folder(tmp_path_factory):
     shutil.copy(MODELS / "llama-3.1-8b.json", here / "config.json")
     shutil.copy(MODELS / "codellama-7b.json", here / "other.json")
     np.save(here / "table.npy", np.random.default_rng(0).normal(size=(40, 12)))
+    hours = np.datetime64("2024-01-01T00") + np.arange(336)
+    waves = zip(hours, np.sin(np.arange(336) * np.pi / 12), strict=True)
+    lines = ["date,load", *(f"{hour}:00,{value:.4f}" for hour, value in waves)]
+    (here / "load.csv").write_text("\n".join(lines), encoding="utf-8")
     for number in range(30):
         (here / f"many/{number}").mkdir(parents=True)
         changed = {**LLAMA, "rope_theta": 2.5 + number % 7}

@@ -6,6 +6,7 @@ text in each: none becomes markup or a command.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from html import escape as escape_html
 from typing import NamedTuple
@@ -19,6 +20,8 @@ from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 #: Characters of a caption: LaTeX measures it on one line, which must not be longer than its largest length.
 _CAPTION = 1000
+#: A word of a SPEC, a path or a key that TeX would set beyond the margin, and where it may go on in a line below.
+_LONG, _JOINTS = re.compile(r"\S{30,}"), re.compile(r"(?<=[,;=+/_:&?-])(?=.)")
 
 
 class Content(NamedTuple):
@@ -78,15 +81,24 @@ def _write_markdown(content: Content) -> str:
 def _write_latex(content: Content) -> str:
     """A part of a document, to be included in one: the verdict, above rows as their caption, and facts as a list."""
     needed = r"% needs \usepackage{booktabs,longtable}"
-    verdict, *others = (escape_latex(text) for text in (content.verdict, content.last))
+    verdict, *others = (_let_break(text) for text in (content.verdict, content.last))
     if content.columns:
         verdict = (
             f"{needed}\n{write_latex(content.columns, content.digits, caption=shorten(content.verdict, _CAPTION))}"
         )
-    facts = [rf"\item[{{{escape_latex(label)}}}] {escape_latex(text)}" for label, text in content.facts]
-    described = "\n".join([r"\begin{description}", *facts, r"\end{description}"]) if facts else ""
+    facts = [rf"\item[{{{escape_latex(label)}}}] {_let_break(text)}" for label, text in content.facts]
+    described = "\n".join([r"\begin{description}\sloppy", *facts, r"\end{description}"]) if facts else ""
     beside = write_latex(content.beside, content.digits) if content.beside else ""
     return define_lacked("\n\n".join(filter(None, (verdict, described, beside, *others))))
+
+
+def _let_break(text: str) -> str:
+    """Write a text that LaTeX sets in lines; its longest words may be continued behind their signs.
+
+    There the line of the file ends, too: TeX reads no more than 200,000 characters of one.
+    """
+    words = (_JOINTS.split(word) if _LONG.fullmatch(word) else [word] for word in text.split(" "))
+    return " ".join("\\allowbreak\n".join(map(escape_latex, parts)) for parts in words)
 
 
 def _write_html(content: Content) -> str:

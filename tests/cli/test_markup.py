@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from pe_spectra.answers.answer import Answer, Body, Verdict
 from pe_spectra.cli.commands import COMMANDS
-from pe_spectra.cli.markup import WRITERS, write_document
+from pe_spectra.cli.markup import WRITERS, _let_break, write_document
 from pe_spectra.cli.terminal import escape
 from pe_spectra.faces import escape_markdown
 from pe_spectra.latex import _LATEX, define_lacked, escape_latex, write_latex
@@ -222,6 +222,15 @@ def test_a_second_table_is_in_every_form(cli):
 
 
 # ----------------------------------------------------------------------------------- numbers in LaTeX
+
+
+def test_long_words_of_facts_may_be_continued_in_latex():
+    said = "the spec is hybrid:of=sinusoidal:d=248,scale=1 and no more"
+    text = _let_break(said)
+    assert text.startswith("the spec is hybrid:\\allowbreak\nof=\\allowbreak\nsinusoidal:")
+    assert text.endswith(" and no more")
+    assert text.replace("\\allowbreak\n", "") == escape_latex(said)
+    assert "allowbreak" not in _let_break("words of a sentence, a=1")
 
 
 def test_numbers_in_latex_are_those_of_the_table():

@@ -50,6 +50,7 @@ class Kind:
     reasoning : why it is made and why it matters.
     formula : what is computed, with its thresholds.
     references : sources.
+    keys : of a file, where a finding whose sentence names none of them stands.
 
     >>> zero = Kind(code="zero-rows", levels=("warning",), phrase="rows of zeros", reasoning="..", formula="..")
     >>> zero.find("Rows 3 to 5 are zero.", rows=(3, 5)).level
@@ -62,6 +63,7 @@ class Kind:
     reasoning: str
     formula: str
     references: tuple[str, ...] = field(default=())
+    keys: tuple[str, ...] = field(default=())
 
     def find(self, message: str, /, *, level: Level | None = None, **data: object) -> Finding:
         """Make a finding of this kind; of the usual level unless told otherwise."""

@@ -21,7 +21,7 @@ def annotate_audits(
     kinds: Mapping[str, Kind],
     locate: Callable[[str, bool], tuple[Path | None, Mapping[str, Region]]],
 ) -> Annotations:
-    """Give each finding about models its place: the first key of the file that it names, else where the file begins.
+    """Give each finding about models its place: the first key of the file that it names, else one usual for its kind.
 
     Parameters
     ----------
@@ -45,12 +45,15 @@ def annotate_audits(
         path, regions = locate(audit.file, True) if audit.findings else (None, {})
         parts = [str(one.data["part"]) for one in audit.findings if one.code == NESTED_CONFIG.code]
         for finding in audit.findings:
-            region = choose_region(finding, regions, *parts) if regions else None
-            found.append(Annotation(finding=finding, kind=kinds[finding.code], path=path, region=region))
+            kind = kinds[finding.code]
+            region = choose_region(finding, regions, *parts, usual=kind.keys) if regions else None
+            found.append(Annotation(finding=finding, kind=kind, path=path, region=region))
     return Annotations(found=tuple(found))
 
 
-def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "") -> Region:
+def choose_region(
+    finding: Finding, regions: Mapping[str, Region], part: str = "", *, usual: Sequence[str] = ()
+) -> Region:
     """Return the region of the first key that a finding names, that in its part of the file first.
 
     Parameters
@@ -58,6 +61,7 @@ def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "
     regions : of the keys, as :func:`pe_spectra.files.json_keys.find_key_regions` gives them; without such a key it is
         the first.
     part : the keys that lead to the part of a model that is audited; empty where it is the whole.
+    usual : where it stands if it names no key of the file.
 
     >>> here, there = Region(line=2, column=3, end=9), Region(line=7, column=5, end=11)
     >>> finding = Finding(level="note", code="some-code", message="rope_theta is small", data={"layer_type": "b"})
@@ -67,7 +71,7 @@ def choose_region(finding: Finding, regions: Mapping[str, Region], part: str = "
     kind = str(finding.data.get("layer_type"))
     # a part of its own has keys of its own, those of another part are not meant
     own = [path for path in regions if path.startswith(f"{kind}.")] or list(regions)
-    for name in _list_names(finding):
+    for name in (*_list_names(finding), *usual):
         places = [path for path in own if f".{path}".endswith(f".{name}")]
         if places:
             return regions[min(places, key=lambda path: (not path.startswith(part), path != name))]

@@ -1,5 +1,6 @@
 """Findings at the lines of their keys."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_a_finding_stands_at_its_key(name):
     (found,) = [one for one in annotate(path).found if one.finding.code == code]
     assert found.kind is KINDS[code]
     assert found.path == path
+    assert found.region == find_key_regions(path.read_text(encoding="utf-8"))[key]
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "key"),
+    [
+        ({"model_type": "starcoder2", "rope_theta": 1e4}, "base-below-bound", "rope_theta"),
+        ({"rope_parameters": {"rope_theta": 1e4}}, "base-below-bound", "rope_parameters.rope_theta"),
+        ({"torch_dtype": "bfloat16"}, "precision", "torch_dtype"),
+    ],
+)
+def test_a_sentence_that_names_no_key_stands_at_the_usual_one(tmp_path, config, code, key):
+    path = tmp_path / "config.json"
+    sizes = {"hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 8192}
+    path.write_text(json.dumps({"model_type": "llama", **sizes, **config}, indent=1), encoding="utf-8")
+    (found,) = [one for one in annotate(path).found if one.finding.code == code]
     assert found.region == find_key_regions(path.read_text(encoding="utf-8"))[key]
 
 

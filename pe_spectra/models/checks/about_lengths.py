@@ -13,6 +13,7 @@ from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
+from pe_spectra.models.stated.keys import BASES
 from pe_spectra.models.stated.statement import PENG, SU
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.phase_bounds import bound_phase_errors
@@ -40,6 +41,7 @@ _UNSEEN_PHASES = Kind(
     f"{TOLERANCE} max(theta_i L0, theta'_i T); L0 the original "
     "length, T the one trained with the scaling, l the inference context length, theta' the scaled frequency; at most "
     "the sliding window each",
+    keys=("rope_scaling", "rope_parameters"),
     references=(
         "Liu et al. 2023, arXiv:2310.05209 (scaling laws of RoPE-based extrapolation; critical dimension)",
         PENG,
@@ -54,6 +56,7 @@ _BASE_BELOW_BOUND = Kind(
     "only where all channels of a head are turned.",
     formula="the smallest m with sum_i cos(m theta'_i) < 0, computed exactly, is below the inference context length; "
     f"lags up to 2**20 over the number of pairs are tried ({_SCANNED // 64:,} for 64 pairs), `context` tries more",
+    keys=BASES,
     references=("Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)",),
 )
 _BASE_TOO_SMALL = Kind(
@@ -63,6 +66,7 @@ _BASE_TOO_SMALL = Kind(
     reasoning="The sum of the cosines of all pairs turns negative so early that no published model of this shape but "
     "one works at the length that the file states: the base was probably lost on the way.",
     formula=f"the inference context length is more than {_FAR} times the smallest m with sum_i cos(m theta'_i) < 0",
+    keys=BASES,
     references=("Men et al. 2024, arXiv:2405.14591 (the base bounds the context length)",),
 )
 _ALIASING = Kind(
@@ -73,6 +77,7 @@ _ALIASING = Kind(
     "(warning). Where even the slowest pair completes a period within the context, no single pair distinguishes long "
     "distances (note): only all pairs together do.",
     formula="theta_i > pi; or 2 pi / min theta_i below the inference context length",
+    keys=BASES,
     references=(SU, "Liu 2026, arXiv:2602.10959 (a claim, not peer reviewed): L < 2 pi b"),
 )
 #: What the class of a model does where a picture has more patches than its table has rows.
@@ -102,6 +107,7 @@ _PRECISION = Kind(
     formula="error up to the largest of d q + P |q - theta_i| + e: P = l - 1, q = theta_i rounded to the type, d and e "
     "half a unit in the last place of P (0 while that unit is 1) and of the product; `precision` has it as "
     "phase_error_bound of the recipe all-narrow, and of fp32",
+    keys=("torch_dtype", "dtype"),
     references=("Wang et al. 2024, arXiv:2411.13476 (bfloat16 breaks the relative property of RoPE)",),
 )
 

@@ -275,6 +275,30 @@ def test_an_older_release_refuses_by_what_was_measured_of_it(keys, told):
 
 
 @pytest.mark.parametrize(
+    ("model", "keys", "told"),
+    [
+        ("deepseek_v3", {"rope_scaling": {"rope_type": "default"}}, "rope_scaling.factor is not set"),
+        ("lfm2", {"layer_types": ["full_attention"]}, "layer_types has 1 type for 32 layers"),
+        ("glm4", {"partial_rotary_factor": None}, "partial_rotary_factor is null"),
+        ("moonshine", {"partial_rotary_factor": None}, "partial_rotary_factor is null"),
+    ],
+)
+def test_an_older_release_refuses_what_its_code_computes_with(model, keys, told):
+    (said,) = list_refused(model, OLDER, **keys)
+    assert said == f"{told}, so the class of {model} in transformers 4 refuses the file"
+    assert list_refused(model, OLDER) == []
+
+
+def test_more_types_of_layers_than_layers_are_taken_where_the_class_does_not_count_them():
+    assert list_refused("lfm2", OLDER, layer_types=["full_attention"] * 40) == []
+    assert list_refused("lfm2", layer_types=["full_attention"] * 40) != []
+
+
+def test_a_plain_block_with_a_factor_is_taken_where_the_class_looks_for_one():
+    assert list_refused("deepseek_v3", OLDER, rope_scaling={"rope_type": "default", "factor": 1.0}) == []
+
+
+@pytest.mark.parametrize(
     "keys",
     [
         {"max_position_embeddings": None},

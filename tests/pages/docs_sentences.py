@@ -175,8 +175,8 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
-        "Of the older release {} classes were asked",
-        lambda: (len(load_table(OLDER + REFUSALS)["classes"]),),
+        "Of the older release {} of {} classes were asked",
+        lambda: tuple(len(load_table(name)["classes"]) for name in (OLDER + REFUSALS, OLDER)),
     ),
     Sentence(MODELS, "within {} steps for linear", lambda: (proposals.WAYS["linear"].training.split()[4],)),
     Sentence(MODELS, "{} times fewer steps than ways", lambda: (proposals.WAYS["yarn"].training.split()[4],)),

@@ -66,8 +66,8 @@ def test_none_that_is_built_is_refused_and_two_that_are_not_pass_silently():
     answers = [("error" in result, turn(keys, length)[1]) for keys, length, result in CASES]
     built = [refused for is_refused, refused in answers if not is_refused]
     silent = [not refused for is_refused, refused in answers if is_refused]
-    assert (built.count(True), len(built)) == (0, 1187)
-    assert (silent.count(True), len(silent)) == (2, 123)
+    assert (built.count(True), len(built)) == (0, 1157)
+    assert (silent.count(True), len(silent)) == (2, 153)
 
 
 def test_what_changed_between_the_two_releases():
@@ -148,7 +148,7 @@ def test_a_class_that_the_newest_has_not_is_read_as_the_older_has_it():
     ("config", "base", "scaling", "note"),
     [
         ({"model_type": "cohere", "head_dim": 64}, 10000, "none", "gives it no base, so 10000 is taken"),
-        ({"model_type": "nemotron", "head_dim": 64, "rope_theta": 5e5,
+        ({"model_type": "nemotron", "head_dim": 64, "num_key_value_heads": 8, "rope_theta": 5e5,
           "rope_scaling": {"rope_type": "linear", "factor": 4.0}}, 5e5, "none", "rope_scaling is not read"),
     ],
 )  # fmt: skip

@@ -41,7 +41,7 @@ SILENT = {
         "the class makes more layers of one than the file states": {"hrm_text": 1},
         "a block for a type of layer that there is not": {"pe_video": 1},
     },
-    OLDER: {"a share of null, a key that the classes were not asked for": {"starcoder2": 1}},
+    OLDER: {},
 }
 #: What a file has that states a width, or a number of heads, alone.
 LACKING = "a width, or a number of heads, that the file leaves out beside the other"

@@ -203,7 +203,9 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     layers = keys.found.get("num_hidden_layers", own.get("layers"))
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
-    elif own.get("count") and isinstance(layers, int) and layers != len(listed):
+    elif isinstance(layers, int) and (
+        (own.get("count") and layers != len(listed)) or (own.get("each") and layers > len(listed))
+    ):
         yield "layer_types", f"has {count(len(listed), 'type')} for {count(layers, 'layer')}"
 
 

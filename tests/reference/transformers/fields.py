@@ -151,6 +151,8 @@ def measure_layers(probe):
         if isinstance(count, int) and count > 1 and not probe.refuses(whole):
             found["names"] = probe.refuses(whole | {"layer_types": ["other_attention"] * count})
             found["count"] = probe.refuses(whole | {"layer_types": whole["layer_types"][: count // 2]})
+            # one that does not count them looks for that of each layer, of which a whole model is given two
+            found["each"] = not found["count"] and probe.refuses(whole | {"layer_types": whole["layer_types"][:1]})
             break
     return found
 
@@ -195,7 +197,7 @@ def find_lacking(probe):
 
 
 def find_own_keys(probe):
-    """The keys without which the class refuses a block that others take: of longrope, or its base beside each type."""
+    """The keys without which the class refuses a block that others take: of longrope, a base, a factor beside none."""
     found, block = {}, probe.make("longrope") | OF_CLASSES
     if not probe.refuses(probe.put(block)):
         found["longrope"] = [key for key in OF_CLASSES if probe.refuses(probe.put(drop(block, key)))]
@@ -203,6 +205,8 @@ def find_own_keys(probe):
     for kind, block in () if probe.nested else blocks.items():
         if not probe.refuses({BLOCK: block}) and probe.refuses({BLOCK: drop(block, "rope_theta")}):
             found[kind] = [*found.get(kind, ()), "rope_theta"]
+    if probe.refuses(probe.put(SOUND)) and not probe.refuses(probe.put(SOUND | {"factor": 1.0})):
+        found["default"] = ["factor"]
     return {kind: keys for kind, keys in found.items() if keys}
 
 

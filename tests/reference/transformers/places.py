@@ -4,7 +4,8 @@ Adds to the table of a release that `probe.py` has written what differs from mos
 In the environment of probe.py, on one core, some minutes:
 ENV/bin/python tests/reference/transformers/places.py pe_spectra/models/measured/transformers-5.24.0.json
 
-A class is given the key by itself, beside rope_scaling and beside rope_parameters, and blocks without it.
+A class is given the key by itself, beside rope_scaling and beside rope_parameters, and blocks without it. Releases 4
+have one place for each, so of their classes only what null means is measured.
 """
 
 import random
@@ -12,7 +13,7 @@ import sys
 
 import release_table
 from draw import compute_whole
-from probe import BLOCK, HEADS, LENGTH, LLAMA3, ORIGINAL, SHARES, YARN, Probe
+from probe import BLOCK, HEADS, IS_OLD, LENGTH, LLAMA3, ORIGINAL, SHARES, YARN, Probe
 from real_modules import Release, ask
 from refusals import KINDS, make_block
 
@@ -230,6 +231,15 @@ def measure_length(probe, known):
     return found | ({"built_with_length": built} if built else {})
 
 
+def measure_places(probe, known):
+    """Where the base, the share and the length before scaling are read, and what stands for one that is not there."""
+    found = measure_share(probe, known) | measure_blocks(probe, known) | measure_bases(probe, known)
+    found |= measure_older(probe, known) | measure_types(probe, known) | measure_proportional(probe)
+    if known.get("reads_blocks", True):
+        found |= measure_original(probe) | measure_whole(probe) | measure_both(probe) | measure_beside(probe)
+    return found
+
+
 def refuses(probe, keys):
     """Whether the class, its rotary modules or its model as a whole raise."""
     return "error" in compute_whole(probe.release, probe.cls, probe.switch | keys, None)
@@ -253,11 +263,8 @@ def main():
         known = {key: value for key, value in classes[name].items() if key not in FIELDS}
         probe = Probe(release, name, cls)
         if probe.default:
-            found = measure_share(probe, known) | measure_blocks(probe, known) | measure_bases(probe, known)
-            found |= measure_older(probe, known) | measure_types(probe, known) | measure_proportional(probe)
-            found |= measure_nulls(probe, known) | measure_length(probe, known)
-            if known.get("reads_blocks", True):
-                found |= measure_original(probe) | measure_whole(probe) | measure_both(probe) | measure_beside(probe)
+            found = measure_nulls(probe, known) | measure_length(probe, known)
+            found |= {} if IS_OLD else measure_places(probe, known)
             classes[name] = known | found
             if found:
                 print(name, found, flush=True)

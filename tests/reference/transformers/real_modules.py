@@ -28,6 +28,8 @@ from transformers import PreTrainedModel  # noqa: E402  (likewise)
 from transformers.configuration_utils import PretrainedConfig  # noqa: E402  (likewise)
 
 torch.set_num_threads(1)
+# Releases 4 give weights their first values even where they have no memory: a model of many experts takes a minute.
+transformers.modeling_utils._init_weights = False
 
 
 def _give_up(*_):
@@ -65,6 +67,9 @@ SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16,
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
 SMALL |= {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "hidden_size_per_layer_input": 0}
 SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1) | {"vocabulary_map": {"<image>": 4}}
+#: Of layers and experts a whole model has no more where it is built with so few; some have thousands of parts.
+FEW = dict.fromkeys(("num_hidden_layers", "num_layers"), 2)
+FEW |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 16)
 #: Some classes have one for each layer.
 SMALL_SIZES = tuple(key for key, value in SMALL.items() if isinstance(value, int))
 #: Switches of classes that have a rotation only with them.
@@ -175,13 +180,14 @@ class Release:
         return {named.get(id(module), f"{index}"): module for index, module in enumerate(BUILT)}
 
     def build_whole(self, config):
-        """The model of a configuration, with two layers where it is built with so few; None where it never is."""
+        """The model of a configuration, with FEW parts where it is built with so few; None where it never is."""
         way, _ = self.find_whole(type(config))
         if way is None:
             return None
         few = copy.deepcopy(config)
         with contextlib.suppress(Exception), be_patient(PATIENCE), torch.device("meta"):
-            few.num_hidden_layers = min(2, few.num_hidden_layers)
+            for key in [key for key in FEW if isinstance(ask(few, key), int)]:
+                setattr(few, key, min(FEW[key], getattr(few, key)))
             return way(few)
         with be_patient(PATIENCE), torch.device("meta"):
             return way(config)

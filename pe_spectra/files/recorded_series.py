@@ -14,7 +14,7 @@ from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.numpy_files import Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import holds_times, read_text_columns
-from pe_spectra.files.series_times import NumberUnit, ReadTimes, SeriesCells, is_named_as_time, read_number_times
+from pe_spectra.files.series_times import NumberUnit, ReadTimes, SeriesCells, may_be_times, read_number_times
 from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join
@@ -185,5 +185,6 @@ def _list_names(names: Sequence[str]) -> str:
 
 def _find_timed(found: Mapping[str, SeriesCells]) -> str | None:
     dated = [name for name, values in found.items() if not isinstance(values, np.ndarray)]
-    named = [name for name in found if is_named_as_time(name)] if len(found) > 1 else []
+    numbers = {name: values for name, values in found.items() if isinstance(values, np.ndarray)}
+    named = [name for name, values in numbers.items() if may_be_times(name, values)] if len(found) > 1 else []
     return next(iter((*dated, *named)), None)

@@ -15,13 +15,14 @@ from pe_spectra.files.reading import RefusedError
 from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
-_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
+_DATE = r"[0-9]{4}(?:-[0-9]{2}-|/[0-9]{2}/)[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
 _ZONE = r"(?: ?(?:[zZ]|UTC)|[+-][0-9]{2}(?::?[0-9]{2})?+)"
 ONE_TIME = re.compile(rf"({_DATE})({_ZONE})?")
 _PLAIN_TIMES = re.compile(rf"{_DATE}(?:\n{_DATE})*+")
-_ACCEPTED = "dates of ISO 8601 as 2016-07-01 00:30 or 2016-07-01T00:30:00.25+02:00 are accepted"
+_ACCEPTED = "dates of ISO 8601 as 2016-07-01 00:30 or 2016-07-01T00:30:00.25+02:00, or with / for -, are accepted"
 #: How columns of times are called.
 _NAMES = ("time", "date", "datetime", "timestamp", "t", "ts", "ds", "epoch", "unix", "unixtime", "time_s", "time_ms")
+_YEARS = ("year", "years", "yr")
 #: Numbers from 1973 to 2286 that count from 1970: the smallest, the unit, and how many are a second.
 _EPOCHS = (
     (1e17, "nanoseconds", 10**9),
@@ -30,6 +31,8 @@ _EPOCHS = (
     (1e8, "seconds", 1),
 )
 _DECADES = 100
+#: Whole numbers that are days as YYYYMMDD; numbers that are years, and how far from a twelfth of one a month begins.
+_DAYS, _OF_YEARS, _TWELFTH = (1000_01_01, 3000_01_01), (1000, 3000), 1e-3
 _UNIX = np.datetime64("1970-01-01", "us")
 
 
@@ -65,7 +68,18 @@ def is_named_as_time(name: str) -> bool:
     >>> is_named_as_time("Timestamp"), is_named_as_time("load")
     (True, False)
     """
-    return name.strip().lower() in _NAMES
+    return name.strip().lower() in (*_NAMES, *_YEARS)
+
+
+def may_be_times(name: str, values: NDArray[Any]) -> bool:
+    """Whether a column of numbers holds times by its name; years that stand there twice are a part of a date.
+
+    >>> may_be_times("t", np.ones(2)), may_be_times("YEAR", np.ones(2)), may_be_times("YEAR", np.arange(1700, 1702))
+    (True, False, True)
+    """
+    if not is_named_as_time(name):
+        return False
+    return name.strip().lower() not in _YEARS or (_are_years(values) and bool((np.diff(values) > 0).all()))
 
 
 class DateColumn:
@@ -82,7 +96,6 @@ class DateColumn:
         if self._is_zoned is not True and _PLAIN_TIMES.fullmatch("\n".join(cells)):
             self._agree(False, first)
             self._moments.append(self._parse(cells, first))
-            self._zones.append(np.zeros(len(cells), dtype=np.int64))
             return
         dates, zones = [], []
         for line, cell in enumerate(cells, start=first):
@@ -96,13 +109,18 @@ class DateColumn:
             dates.append("NaT" if found is None else found[1])
             zones.append(0 if found is None else _read_zone(found[2] or ""))
         self._moments.append(self._parse(dates, first))
-        self._zones.append(np.array(zones, dtype=np.int64))
+        if self._is_zoned is not False:
+            self._zones.append(np.array(zones, dtype=np.int64))
 
     def finish(self) -> ReadTimes:
         """Give the times of the rows that have one."""
+        moments = np.concatenate(self._moments)
+        self._moments.clear()  # of millions of rows each copy is large
+        if not self._is_zoned:
+            return read_moments(moments, self._name)
         zones = np.concatenate(self._zones)
-        moments = np.concatenate(self._moments) - zones.astype("timedelta64[s]")
-        return read_moments(moments, self._name, zones, zoned=bool(self._is_zoned))
+        moments -= zones.astype("timedelta64[s]")
+        return read_moments(moments, self._name, zones, zoned=True)
 
     def _agree(self, is_zoned: bool, line: int) -> None:
         if self._is_zoned not in (None, is_zoned):
@@ -113,7 +131,7 @@ class DateColumn:
 
     def _parse(self, dates: Sequence[str], first: int) -> NDArray[np.datetime64]:
         try:
-            return np.array([date.strip() for date in dates], dtype="datetime64[us]")
+            return np.array([date.strip().replace("/", "-") for date in dates], dtype="datetime64[us]")
         except ValueError:
             line, date = next((line, date) for line, date in enumerate(dates, first) if not _is_date(date.strip()))
             where = f"line {line}, column {shorten(self._name, 40)}"
@@ -137,8 +155,9 @@ def read_moments(
         changes = np.diff(zones[rows])
         shifts = tuple((int(place) + 1, float(changes[place])) for place in np.flatnonzero(changes))
     told = f"column {shorten(name, 40)}: its zone changes {count(len(shifts), 'time')}"
+    seconds = (kept - kept[0]).astype(np.int64) / 1e6
     return ReadTimes(
-        seconds=(kept - kept[0]).astype(np.int64) / 1e6,
+        seconds=seconds,
         rows=rows,
         origin=kept[0],
         shifts=shifts,
@@ -151,7 +170,7 @@ def read_moments(
 def _is_date(text: str) -> bool:
     """Whether the calendar has it."""
     try:
-        np.datetime64(text, "us")
+        np.datetime64(text.replace("/", "-"), "us")
     except ValueError:
         return False
     return True
@@ -175,7 +194,8 @@ class NumberUnit:
 
 
 def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None = None) -> ReadTimes:
-    """Read times that are numbers: of a unit that is told, else counted from 1970 where all lie in its range.
+    """Read times that are numbers: of a unit that is told, else days or years where all are such, else counted from
+    1970 where all lie in its range.
 
     >>> read_number_times(np.array([1.7e9, 1.7e9 + 60]), "t").seconds.tolist()
     [0.0, 60.0]
@@ -197,7 +217,41 @@ def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None =
             origin = _UNIX + np.timedelta64(round(int(kept[0]) * 10**6 / parts), "us")
             note = f"column {name} was read as {named} since 1970-01-01 UTC"
             return ReadTimes(seconds=(kept - kept[0]) / float(parts), rows=rows, origin=origin, notes=(note,))
+    moments, form = _read_calendar(kept, name)
+    if moments is not None:
+        note = f"column {name} was read as {form}"
+        seconds = (moments - moments[0]).astype(np.int64) / 1e6
+        return ReadTimes(seconds=seconds, rows=rows, origin=moments[0], notes=(note,))
     return ReadTimes(seconds=kept.astype(np.float64), rows=rows)
+
+
+def _read_calendar(kept: NDArray[Any], name: str) -> tuple[NDArray[np.datetime64] | None, str]:
+    """The moments of numbers that are days written as YYYYMMDD, or years, and what they are; None of others.
+
+    Years are known by the name of their column, or by parts of a year that are its months.
+    """
+    if (np.rint(kept) == kept).all() and _DAYS[0] <= kept.min() and kept.max() < _DAYS[1]:
+        texts = [f"{day // 10**4}-{day // 100 % 100:02}-{day % 100:02}" for day in kept.astype(np.int64).tolist()]
+        if all(map(_is_date, texts)):
+            return np.array(texts, dtype="datetime64[us]"), "days, written as YYYYMMDD"
+    if not _are_years(kept):
+        return None, ""
+    months = np.rint(12 * kept)
+    are_months = bool((np.abs(12 * kept - months) < 12 * _TWELFTH).all())
+    if not (name.strip().lower() in _YEARS or (are_months and len(np.unique(months % 12)) > 1)):
+        return None, ""
+    if are_months:
+        begun = (months.astype(np.int64) - 12 * 1970).astype("datetime64[M]")
+        parts = ", parts of which are months" if len(np.unique(months % 12)) > 1 else ""
+        return begun.astype("datetime64[us]"), f"years{parts}"
+    years = (np.floor(kept).astype(np.int64) - 1970).astype("datetime64[Y]")
+    begin, end = years.astype("datetime64[s]"), (years + 1).astype("datetime64[s]")
+    parts = np.rint((kept - np.floor(kept)) * (end - begin).astype(np.int64))
+    return (begin + parts.astype("timedelta64[s]")).astype("datetime64[us]"), "years"
+
+
+def _are_years(values: NDArray[Any]) -> bool:
+    return bool(((values >= _OF_YEARS[0]) & (values < _OF_YEARS[1])).all())
 
 
 #: Cells that hold no value.

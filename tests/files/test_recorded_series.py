@@ -51,6 +51,49 @@ def test_one_table_in_many_spellings(tmp_path, text):
     assert found.notes == ()
 
 
+@pytest.mark.parametrize("text", [PLAIN.replace("-", "/"), PLAIN.replace("-", "/").replace("03,2", "03 00:00,2")])
+def test_dates_may_have_slashes(tmp_path, text):
+    found = read(tmp_path, text)
+    assert (found.timed, found.times.origin, found.notes) == ("date", np.datetime64("2024-01-01"), ())
+    np.testing.assert_array_equal(found.times.seconds, np.arange(4) * 86400.0)
+    assert refuse(tmp_path, text.replace("2024/01/02", "2024/01-02")).startswith("line 3, column date is no time")
+    assert "is no date of the calendar (2024/02/30)" in refuse(tmp_path, text.replace("2024/01/02", "2024/02/30"))
+
+
+def test_days_may_be_numbers(tmp_path):
+    found = read(tmp_path, PLAIN.replace("-", ""))
+    assert (found.timed, found.times.origin) == ("date", np.datetime64("2024-01-01"))
+    np.testing.assert_array_equal(found.times.seconds, np.arange(4) * 86400.0)
+    assert found.notes == ("column date was read as days, written as YYYYMMDD",)
+    # of other numbers one at least is no day
+    other = read(tmp_path, "t,x\n20240230,1\n20240301,2\n20240302,3\n")
+    assert (other.known["unit"], other.known["origin"], other.notes) == ("units of the times", None, ())
+
+
+def test_years_are_dates_by_the_name_of_their_column(tmp_path):
+    found = read(tmp_path, "YEAR,x\n1999,1\n2000,2\n2001,3\n")
+    assert (found.timed, found.times.origin, list(found.columns)) == ("YEAR", np.datetime64("1999-01-01"), ["x"])
+    np.testing.assert_array_equal(found.times.seconds, np.array([0, 365, 731]) * 86400.0)
+    assert found.notes == ("column YEAR was read as years",)
+    half = read(tmp_path, "yr,x\n1999.04,1\n2000.5,2\n")
+    assert half.times.origin == np.datetime64("1999-01-01") + np.timedelta64(round(0.04 * 365 * 86400), "s")
+    # of a year that stands there for each of its months the month is elsewhere
+    for text in ("year,month,x\n1999,1,1\n1999,2,2\n", "year,x\n12,1\n13,2\n"):
+        assert read(tmp_path, text).timed is None
+    assert read(tmp_path, "t,x\n1999,1\n2000,2\n").known["origin"] is None
+
+
+def test_years_with_months_as_their_parts_are_dates(tmp_path):
+    months = np.arange("1999-11", "2001-03", dtype="datetime64[M]")
+    years = (months.astype(int) + 12 * 1970) / 12
+    found = read(tmp_path, "time,x\n" + "".join(f"{year:.9g},1\n" for year in years))
+    assert found.times.origin == np.datetime64("1999-11-01")
+    np.testing.assert_array_equal(
+        found.times.seconds, (months - months[0].astype("datetime64[D]")) / np.timedelta64(1, "s")
+    )
+    assert found.notes == ("column time was read as years, parts of which are months",)
+
+
 def test_a_text_without_a_header_has_numbered_columns(tmp_path):
     found = read(tmp_path, PLAIN.partition("\n")[2], columns=["column2"])
     assert (found.timed, list(found.columns), found.rows) == ("column1", ["column2"], 4)

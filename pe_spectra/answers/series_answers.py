@@ -100,7 +100,7 @@ def judge_series(report: SeriesReport) -> Verdict:
 
 def _say_periods(column: SeriesColumn, sampling: Sampling) -> str:
     named = [
-        f"{entitle_period(one, sampling)}, {percent(one.share)} of the variance)"
+        f"{entitle_period(one, sampling)} ({_say_steps(one, sampling)}{percent(one.share)} of the variance)"
         for one in column.periods[:_NAMED_PERIODS]
     ]
     more = len(column.periods) - len(named)
@@ -109,18 +109,22 @@ def _say_periods(column: SeriesColumn, sampling: Sampling) -> str:
 
 
 def entitle_period(period: SeriesPeriod, sampling: Sampling) -> str:
-    """Name a period, as the calendar does where it can, and begin a bracket with its length in steps.
+    """Name a period, as the calendar does where it can, else by its length.
 
     >>> import numpy as np
     >>> from pe_spectra.series.series_report import describe_series
     >>> times = np.arange(100.0)
     >>> found = describe_series({"load": np.sin(times)}, times)
     >>> entitle_period(found.columns[0].periods[0], found.sampling)
-    '6.283 rows (6.283 steps'
+    '6.283 rows'
     """
     article = "an" if period.named == "hour" else "a"
-    name = f"{article} {period.named}" if period.named is not None else sampling.write(period.period)
-    return f"{name} ({period.steps:.4g} steps"
+    return f"{article} {period.named}" if period.named is not None else sampling.write(period.period)
+
+
+def _say_steps(period: SeriesPeriod, sampling: Sampling) -> str:
+    """Its length in steps, to be followed by more; nothing where rows count, which are steps."""
+    return "" if sampling.unit == "rows" else f"{period.steps:.4g} steps, "
 
 
 # --------------------------------------------------------------------- facts
@@ -169,7 +173,7 @@ def _list_facts(column: SeriesColumn, report: SeriesReport) -> Iterator[tuple[st
         yield "periods", f"not looked for: {column.silent}"
         return
     for period in column.periods:
-        yield entitle_period(period, report.sampling).partition(" (")[0], _describe_period(period, report.sampling)
+        yield entitle_period(period, report.sampling), _describe_period(period, report.sampling)
     if column.trend_share is not None and column.explained is not None:
         yield "trend", f"a straight line alone explains {percent(column.trend_share)} of the variance"
         yield "explained", f"{percent(min(1.0, column.explained))} by the line and the periods together"
@@ -181,8 +185,9 @@ def _list_facts(column: SeriesColumn, report: SeriesReport) -> Iterator[tuple[st
 
 
 def _describe_period(period: SeriesPeriod, sampling: Sampling) -> str:
-    parts = [f"{sampling.write(period.period)} +- {sampling.write(period.error, 2)}", f"{period.steps:.4g} steps"]
-    parts += [f"{percent(period.share)} of the variance", f"{period.cycles:.4g} cycles"]
+    parts = [f"{sampling.write(period.period)} +- {sampling.write(period.error, 2)}"]
+    share = f"{_say_steps(period, sampling)}{percent(period.share)} of the variance"
+    parts += [*share.split(", "), f"{period.cycles:.4g} cycles"]
     if period.harmonics:
         parts.append(f"harmonics {' '.join(map(str, period.harmonics))}")
     if period.modulated:

@@ -95,7 +95,8 @@ def list_choice_facts(choice: EncodingChoice) -> Iterator[tuple[str, str]]:
     yield "window", f"{demand.window:,} samples, {demand.reason}; width {demand.d:,}"
     longer = [one.name for one in demand.wanted if not one.inside]
     if longer:
-        yield "beyond it", f"{join(longer)}: positions in a window cannot show it"
+        dates = "; dates do" if any(one.candidate.encoding.knows_dates for one in choice.ranked) else ""
+        yield "beyond it", f"{join(longer)}: positions in a window cannot show it{dates}"
     first, next_ones, avoided = _list_advised(choice)
     yield from group_facts((one.candidate.name, _describe(one)) for one in (*first, *next_ones))
     for one in avoided:
@@ -117,7 +118,7 @@ def _say_columns(choice: EncodingChoice) -> str:
     said = [f"{name} for {join(agreeing)}"] if agreeing else []
     said += [f"{_say_other(one)}, with {name} {shown[one.column]}" for one in _list_others(choice)]
     silent = [one.column for one in choice.by_column if one.agrees is None]
-    said += [f"no period inside the window: {join(silent)}"] if silent else []
+    said += [f"no period to show: {join(silent)}"] if silent else []
     return "; ".join(said)
 
 

@@ -132,6 +132,9 @@ class Calendar(Encoding):
     #: Eight days of hours, as in the traffic data of Li et al. 2019: more than one week.
     default_length = 192
 
+    #: Position 0 is a date.
+    knows_dates = True
+
     @property
     def is_random(self) -> bool:
         """Whether rows are drawn in place of learned ones."""

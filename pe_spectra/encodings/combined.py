@@ -178,6 +178,11 @@ class Hybrid(Encoding):
         return any(encoding.is_random for encoding in self._of) or (self.mode == "mix" and self.layer is None)
 
     @property
+    def knows_dates(self) -> bool:
+        """Whether a member knows them."""
+        return any(encoding.knows_dates for encoding in self._of)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What its members have to say."""
         drawn = self.mode == "mix" and self.layer is None

@@ -144,6 +144,11 @@ class Encoding(metaclass=ByName):
         return False
 
     @property
+    def knows_dates(self) -> bool:
+        """Whether vectors are those of moments of the calendar, so that two windows at other dates differ."""
+        return False
+
+    @property
     def turns_alone(self) -> bool:
         """Whether a rotary encoding turns pairs of channels by its table and does nothing else to queries and keys."""
         return True

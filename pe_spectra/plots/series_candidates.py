@@ -10,8 +10,8 @@ from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, label_times
 from pe_spectra.plots.style import BLACK, GREY, SMALL_SIZE, LineStyle, curve_style, escape_text
 from pe_spectra.series.deciding import EncodingChoice, Ranked
 from pe_spectra.series.proposing import SharedPeriod
-from pe_spectra.series.suitability import weigh_periods
 from pe_spectra.series.times import Sampling
+from pe_spectra.series.window_spectra import weigh_periods
 
 #: Candidates that are drawn: the first ones of the order, and one that is to be avoided.
 _FIRST, _AVOIDED = 3, 1

@@ -87,7 +87,7 @@ def compose_series(report: SeriesReport, choice: EncodingChoice | None = None) -
     if choice is not None and is_chosen:
         below = 2
         key += [
-            ("spectrum of the periods in a window", PERIODS),
+            ("area: spectrum of the periods in a window", PERIODS),
             *((name, style) for _, name, style in list_drawn(choice)),
         ]
         print_ += [f"candidates: window of {choice.demand.window:,} samples, width {choice.demand.d:,}"]

@@ -95,7 +95,7 @@ RULES = (
     Rule(
         code="periods",
         text="What shows more of the variance of the periods goes first: its kernel is larger at a whole period than "
-        "at half of one.",
+        "at half of one; a period that is longer than the window is shown by dates alone.",
         reason="Then the dot product of two positions tells whether they have the same phase, at any place.",
         source="definition; the study cannot tell, for most encodings solve its task with a period; on its "
         "task with anomalies of a wave the weight at the frequency of the wave goes with accuracy in one of four "
@@ -148,16 +148,14 @@ class ColumnChoice(Result):
     """What the choice would be for one column of the series alone, among the same candidates in the same window."""
 
     column: str = quantity("Name of the column.")
-    wanted: tuple[str, ...] = quantity("Its periods inside the window.")
+    wanted: tuple[str, ...] = quantity("Its periods that a candidate may show: those inside the window, or by dates.")
     seen: float | None = quantity(
         "Share of the variance of these at whose lags the kernel of the choice comes back; null without such periods.",
         minimum=0,
         maximum=1.000001,
     )
-    names: tuple[str, ...] = quantity("What would be used for it; empty where it has no period inside the window.")
-    agrees: bool | None = quantity(
-        "Whether what is chosen for all is among these; null where it has no period inside the window."
-    )
+    names: tuple[str, ...] = quantity("What would be used for it; empty where it has no such period.")
+    agrees: bool | None = quantity("Whether what is chosen for all is among these; null where it has no such period.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,13 +291,13 @@ def _list_best(candidates: Sequence[Candidate], without: str = "") -> list[str]:
 
 def _choose_for(column: str, ordered: Sequence[Candidate], demand: Demand) -> ColumnChoice:
     """What would be first by the periods of one column."""
-    inside = [one for one in demand.wanted if one.inside]
-    shares = tuple(dict(one.by_column).get(column, 0.0) for one in inside)
-    own = [replace(one, shares=shares) for one in ordered]
-    names = _list_best(own) if any(shares) else []
+    asked = {at.name for one in ordered for at in one.at_each if at.rise is not None}
+    own_share = {one.name: dict(one.by_column).get(column, 0.0) for one in demand.wanted if one.name in asked}
+    own = [replace(one, shares=tuple(own_share.get(at.name, 0.0) for at in one.at_each)) for one in ordered]
+    names = _list_best(own) if any(own_share.values()) else []
     return ColumnChoice(
         column=column,
-        wanted=tuple(one.name for one, share in zip(inside, shares, strict=True) if share),
+        wanted=tuple(name for name, share in own_share.items() if share),
         seen=own[0].seen,
         names=tuple(names),
         agrees=not set(names).isdisjoint(_list_best(ordered)) if names else None,

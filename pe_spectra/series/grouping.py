@@ -11,17 +11,23 @@ from pe_spectra.domains import PERIODS
 from pe_spectra.exact import F64
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
-from pe_spectra.series.line_search import Found
+from pe_spectra.series.line_search import LEAST_CYCLES, Found
 from pe_spectra.series.periodogram import OVERSAMPLING
 
-#: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic.
+#: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic, or
+#: follows all lower ones.
 _HIGHEST, _MAY_LEAD = 24, 3
-#: Cycles over the record within which sinusoids are one that is not steady.
-_TOGETHER = 1.25
+#: Cycles over the record within which weaker sinusoids are of one that is not steady: what changes its amplitude in
+#: fewer cycles than a period has is no period, and half a cycle is told apart.
+_TOGETHER = LEAST_CYCLES + 0.5
+#: Cycles within which a weaker sinusoid may be what a sudden change of the amplitude leaves beside the stronger one.
+_WING = 5.0
 #: Standard errors within which a frequency is a multiple of another, and at most so many cycles over the record.
 _ERRORS, _FARTHEST, _LEAST = 4.0, 0.5, 0.02
+#: Share of the frequencies that are so near a multiple by chance, where errors are smaller than what is told apart.
+_BY_CHANCE = 0.05
 #: A period that is so near one of the calendar's has its name.
-_NAMED = 0.01
+_NAMED = 0.02
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,9 +36,9 @@ class LineGroup(ReadOnly):
 
     Attributes
     ----------
-    cycles, error : over the record, with the standard error. lines : places in the model. harmonics : multiples.
-    strongest : the largest amplitude. false_alarm : of its surest sinusoid. drifts : whether it is not steady.
-    modulated : cycles of the slower periods that its amplitude changes with.
+    cycles, error : of its strongest sinusoid over the record, with the standard error. lines : places in the model.
+    harmonics : multiples. strongest : the largest amplitude. false_alarm : of its surest sinusoid.
+    drifts : whether it is not steady. modulated : cycles of the slower periods that its amplitude changes with.
     """
 
     cycles: float
@@ -63,17 +69,17 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
     cycles = found.model.frequencies
     errors = _measure_errors(found, amplitudes, samples)
     clusters: list[list[int]] = []
-    for line in np.argsort(cycles).tolist():
-        if clusters and cycles[line] - cycles[clusters[-1][-1]] < _TOGETHER:
-            clusters[-1].append(line)
-        else:
+    for line in np.argsort(-amplitudes).tolist():
+        cluster = next((one for one in clusters if _is_beside(line, one[0], cycles, amplitudes)), None)
+        if cluster is None:
             clusters.append([line])
+        else:
+            cluster.append(line)
     groups: list[LineGroup] = []
-    for cluster in clusters:
-        weights = amplitudes[cluster] ** 2
-        lead = cluster[int(np.argmax(weights))]
+    for cluster in sorted(clusters, key=lambda one: float(cycles[one[0]])):
+        lead = cluster[0]
         one = LineGroup(
-            cycles=float(np.sum(weights * cycles[cluster]) / np.sum(weights)),
+            cycles=float(cycles[lead]),
             error=float(errors[lead]) if len(cluster) == 1 else float(np.ptp(cycles[cluster])),
             lines=tuple(cluster),
             harmonics=(),
@@ -81,12 +87,23 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
             false_alarm=min(found.lines[line].false_alarm for line in cluster),
             drifts=len(cluster) > 1,
         )
-        place = _find_base(one, groups, span if is_dated else None)
+        repeats = any(abs(cycles[other[0]] - 2 * one.cycles) <= _FARTHEST for other in clusters)
+        place = _find_base(one, groups, span if is_dated else None, repeats=repeats)
         if place is None:
             groups.append(one)
         else:
             groups[place] = _add(groups[place], one)
     return _join_sidebands(groups, span if is_dated else None)
+
+
+def _is_beside(line: int, lead: int, cycles: F64, amplitudes: F64) -> bool:
+    """Whether a sinusoid is a part of a stronger one that is not steady.
+
+    A step of the amplitude in mid-record leaves 2/(pi Delta) of the mean amplitude Delta cycles away.
+    """
+    away = abs(float(cycles[line] - cycles[lead]))
+    is_wing = away < _WING and float(amplitudes[line]) * math.pi * away < 2 * float(amplitudes[lead])
+    return away < _TOGETHER or is_wing
 
 
 def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
@@ -100,15 +117,21 @@ def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
     return errors
 
 
-def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None) -> int | None:
-    """The period that it is a harmonic of; none of one that the calendar has a name for."""
+def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None, *, repeats: bool) -> int | None:
+    """The period that it is a harmonic of; none of one that the calendar has a name for.
+
+    `repeats` : whether it has a harmonic of its own, as a day has in a week.
+    """
     if span is not None and name_period(span / one.cycles, 0.0) is not None:
         return None
     for place, base in reversed(list(enumerate(groups))):  # twice the day before fourteen times the week
         multiple = round(one.cycles / base.cycles)
-        within = _LEAST + min(_FARTHEST, _ERRORS * math.hypot(one.error, multiple * base.error))
+        error = max(_ERRORS * math.hypot(one.error, multiple * base.error), _BY_CHANCE / 2 * base.cycles)
+        within = _LEAST + min(_TOGETHER if base.drifts else _FARTHEST, error)
         near = abs(one.cycles - multiple * base.cycles) <= within
-        follows = multiple <= _MAY_LEAD or (bool(base.harmonics) and one.strongest < base.strongest)
+        is_weaker = bool(base.harmonics) and one.strongest < base.strongest
+        is_next = set(range(2, multiple)) <= set(base.harmonics) and not repeats
+        follows = multiple <= _MAY_LEAD or is_weaker or is_next
         if 2 <= multiple <= _HIGHEST and near and follows:
             return place
     return None
@@ -163,7 +186,7 @@ def _add(base: LineGroup, one: LineGroup) -> LineGroup:
 
 
 def name_period(seconds: float, error: float) -> str | None:
-    """Return the calendar's name of a length of time, where it is within four standard errors or 1 % of one.
+    """Return the calendar's name of a length of time, where it is within four standard errors and 2 % of one.
 
     >>> name_period(86390.0, 5.0), name_period(50000.0, 5.0)
     ('day', None)

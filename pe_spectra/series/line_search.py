@@ -33,6 +33,10 @@ SMALLEST_SHARE = 1e-4
 #: Lines that are taken at a time at most, of so many peaks; each this far above what the others leak there.
 _TOGETHER, _PEAKS, _ABOVE_LEAKAGE = 8, 256, 9.0
 _REFINED, _SETTLED = 3, 2
+#: Cycles over the record within which sinusoids may cancel.
+_APART = 0.5
+#: Ordinates of waves that are a trend.
+_SLOWEST = math.ceil(LEAST_CYCLES * OVERSAMPLING)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,22 +95,24 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
     rest = scaled - model.compute(places)
     trend_share = max(0.0, 1 - float(np.mean(rest**2)))
     lines: list[Line] = []
+    before = -1
     whole: F64 | None = None
     while True:
         power = compute_power(sums, rest) * (0.5 * len(rest) * np.var(rest))
         background = fit_background(power, step, spacing, threshold)
         whole = power if whole is None else whole
         picked = _pick(power, background.level, sums, threshold, lines)
-        if not picked or len(lines) >= MOST_LINES:
+        least = threshold * background.level
+        picked = [one for one in picked if _is_no_trend(one[0], power, float(least[one[0]]), sums, places, rest)]
+        if not picked or len(lines) in (before, MOST_LINES):
             break
+        before = len(lines)  # where it stays, what was given up would be found anew
         del power, background  # of a million samples each is large, and so is what is made next
         told = [Line(cycles=k / OVERSAMPLING, false_alarm=measure_false_alarm(r, width, len(rest))) for k, r in picked]
         held = (lines + told)[:MOST_LINES]
         refined = refine_waves(places, rest, np.array([line.cycles for line in held[len(lines) :]]), _REFINED)
-        moved = [*(line.cycles for line in lines), *refined.frequencies.tolist()]
-        model = refine_waves(places, scaled, np.array(moved), _SETTLED)
+        lines, model = _settle(places, scaled, held, [*(one.cycles for one in lines), *refined.frequencies.tolist()])
         rest = scaled - model.compute(places)
-        lines = [replace(line, cycles=k) for line, k in zip(held, model.frequencies.tolist(), strict=True)]
     return Found(
         model=model,
         lines=tuple(lines),
@@ -117,6 +123,27 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
         trend_share=trend_share,
         rest=float(np.mean(rest**2)),
     )
+
+
+def _settle(places: F64, values: F64, lines: list[Line], moved: list[float]) -> tuple[list[Line], WaveModel]:
+    """Fit all lines together to values of variance 1.
+
+    Of two that run into each other and cancel, each with more than all of the variance, the one that was found later
+    is given up: such a pair follows any trend.
+    """
+    while True:
+        model = refine_waves(places, values, np.array(moved), _SETTLED)
+        found = model.frequencies.tolist()
+        large = (model.cosines**2 + model.sines**2 > 2).tolist()
+        later = [
+            one
+            for one, k in enumerate(found)
+            if large[one] and any(large[other] and abs(k - found[other]) < _APART for other in range(one))
+        ]
+        if not later:
+            return [replace(line, cycles=k) for line, k in zip(lines, found, strict=True)], model
+        lines = [one for place, one in enumerate(lines) if place not in later]
+        moved = [one for place, one in enumerate(moved) if place not in later]
 
 
 def _find_threshold(width: float, samples: int) -> float:
@@ -133,7 +160,7 @@ def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line
     ratio = power / level
     floor = SMALLEST_SHARE * len(sums.phases) / 2
     candidate = (ratio > threshold) & (power > floor)
-    candidate[: math.ceil(LEAST_CYCLES * OVERSAMPLING)] = False
+    candidate[:_SLOWEST] = False
     for line in lines:  # what is left beside a line that was taken out is that line, which is not quite a sinusoid
         place = round(line.cycles * OVERSAMPLING)
         candidate[max(0, place - OVERSAMPLING // 2) : place + OVERSAMPLING // 2 + 1] = False
@@ -147,6 +174,17 @@ def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line
         if len(taken) < _TOGETHER and power[peak] > _ABOVE_LEAKAGE * leaked:
             taken.append(peak)
     return [(peak, float(ratio[peak])) for peak in taken]
+
+
+def _is_no_trend(peak: int, power: F64, least: float, sums: Sums, places: F64, rest: F64) -> bool:
+    """Whether a peak is above the least power still when the strongest slower wave, a trend, is fitted beside it."""
+    slow = int(np.argmax(power[:_SLOWEST]))
+    leaked = float(power[slow]) * _find_leakage(sums.cosine**2 + sums.sine**2, peak, slow)
+    if power[peak] > _ABOVE_LEAKAGE * leaked:
+        return True
+    both = refine_waves(places, rest / np.std(rest), np.array([slow, peak]) / OVERSAMPLING, _REFINED)
+    left = float(both.cosines[1] ** 2 + both.sines[1] ** 2) * len(rest) / 4
+    return bool(both.frequencies[1] >= LEAST_CYCLES and left * float(np.var(rest)) > least)
 
 
 def _find_leakage(window: F64, peak: int, other: int) -> float:

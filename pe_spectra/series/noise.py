@@ -19,8 +19,9 @@ from pe_spectra.series.periodogram import OVERSAMPLING
 
 #: Ordinates in a block of the fit: this share of their place, so that blocks are even in the logarithm.
 _SHARE = 0.15
-#: Those in a block of the correction, at least and as a share of their place.
-_CORRECTED, _CORRECTED_SHARE = 24, 0.25
+#: Those in a block of the correction, at least and as a share of their place, and in the first block: a trend that is
+#: no straight line lies in few.
+_CORRECTED, _CORRECTED_SHARE, _FIRST = 24, 0.25, 8
 #: Ratio from which on an ordinate pulls the first fit no more than by its logarithm.
 _CAP = 3.0
 #: Ordinates beside a line that are left out with it, on either side.
@@ -105,17 +106,16 @@ def fit_background(power: F64, step: float, spacing: float, threshold: float) ->
         chosen = _fit(ordinates, kept, edges, shapes)
     correlation, white = choices[chosen[0]]
     level = _draw((correlation, white), frequencies * step) * chosen[1]
-    raised = _correct(ordinates / level)
     turns: F64 = np.arange(float(len(power))) * (spacing * step)
     every = _draw((correlation, white), turns) * chosen[1]
     places = np.arange(len(power)) / OVERSAMPLING
-    factors = np.exp(np.interp(np.log(np.maximum(places, 1)), np.log(raised[0]), np.log(raised[1])))
+    factors = np.max([_correct(ordinates / level, first, places) for first in (_FIRST, _CORRECTED)], axis=0)
     return Background(level=every * factors, correlation=float(correlation), white=float(white))
 
 
-def _cut(count: int, least: int, share: float) -> NDArray[np.int64]:
+def _cut(count: int, least: int, share: float, first: int | None = None) -> NDArray[np.int64]:
     """Edges of blocks, each a share of its place wide."""
-    edges = [0]
+    edges = [0] if first is None else [0, first]
     while edges[-1] < count:
         edges.append(edges[-1] + max(least, int(share * edges[-1])))
     edges[-1] = count
@@ -168,11 +168,12 @@ def _weigh_median(values: F64, weights: F64) -> float:
     return float(values[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)])
 
 
-def _correct(ratios: F64) -> tuple[F64, F64]:
-    """Places and factors by which the level is raised where the median of the ordinates lies above it."""
-    edges = _cut(len(ratios), _CORRECTED, _CORRECTED_SHARE)
+def _correct(ratios: F64, first: int, places: F64) -> F64:
+    """Factors by which the level is raised where the median of the ordinates lies above it, in blocks."""
+    edges = _cut(len(ratios), _CORRECTED, _CORRECTED_SHARE, first)
     if len(edges) > 2 and edges[-1] - edges[-2] < _CORRECTED:
         edges = np.delete(edges, -2)
-    places = (edges[:-1] + edges[1:] + 1) / 2
+    centres = (edges[:-1] + edges[1:] + 1) / 2
     medians = [np.median(ratios[a:b]) / math.log(2) for a, b in pairwise(edges)]
-    return places, np.maximum(1.0, medians)
+    found: F64 = np.exp(np.interp(np.log(np.maximum(places, 1)), np.log(centres), np.log(np.maximum(1.0, medians))))
+    return found

@@ -93,8 +93,33 @@ def find_demand(report: SeriesReport, *, d: int, window: int | None = None) -> D
     size, reason = (
         (window, "as given") if window is not None else _choose_window([one.steps for one in merged], samples)
     )
-    wanted = tuple(replace(one, inside=one.steps < size) for one in merged)
-    return Demand(window=size, reason=reason, d=d, wanted=wanted)
+    wanted = _join_inside([replace(one, inside=one.steps < size) for one in merged], size)
+    return Demand(window=size, reason=reason, d=d, wanted=tuple(wanted))
+
+
+def _join_inside(periods: Sequence[SharedPeriod], window: int) -> list[SharedPeriod]:
+    """Put periods that no window tells apart, less than a cycle from each other in it, to the one of most variance."""
+    found: list[SharedPeriod] = []
+    for one in periods:
+        near = (
+            place
+            for place, other in enumerate(found)
+            if one.inside and other.inside and abs(1 / one.steps - 1 / other.steps) * window < 1
+        )
+        place = next(near, None)
+        if place is None:
+            found.append(one)
+        else:
+            other = found[place]
+            shares = dict(other.by_column)
+            shares |= {name: shares.get(name, 0.0) + share for name, share in one.by_column}
+            found[place] = replace(
+                other,
+                share=other.share + one.share,
+                waves=(*other.waves, *one.waves),
+                by_column=tuple(shares.items()),
+            )
+    return sorted(found, key=lambda one: -one.share)
 
 
 def _choose_window(steps: Sequence[float], samples: int) -> tuple[int, str]:
@@ -110,7 +135,9 @@ def _merge_periods(report: SeriesReport) -> list[SharedPeriod]:
     """The periods, those of several columns as one, before there is a window."""
     looked = [one for one in report.columns if one.silent is None]
     groups: list[list[SeriesPeriod]] = []
-    for period in sorted((period for one in looked for period in one.periods), key=lambda one: one.error / one.period):
+    # what the calendar names is known best, then what has the smallest error
+    every = (period for one in looked for period in one.periods)
+    for period in sorted(every, key=lambda one: (one.named is None, one.error / one.period)):
         near = (
             group
             for group in groups

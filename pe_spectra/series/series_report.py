@@ -32,9 +32,13 @@ class SeriesPeriod(Result):
 
     column: str = quantity("Name of the column.")
     period: float = quantity("Its length, in the unit of the times.", above=0)
-    error: float = quantity("Standard error of its length, from the noise at its frequency.", minimum=0)
+    error: float = quantity(
+        "Standard error of its length, from the noise at its frequency; of one that is not steady how far its "
+        "sinusoids are apart.",
+        minimum=0,
+    )
     named: str | None = quantity(
-        "The calendar's name for it, where that lies within four standard errors or 1 %; null otherwise."
+        "The calendar's name for it, where that lies within four standard errors and 2 %; null otherwise."
     )
     steps: float = quantity("Its length in steps.", above=0)
     cycles: float = quantity("How often it passes in the record.", above=0)
@@ -175,6 +179,7 @@ def _describe_search(name: str, found: Found, times: F64, deviation: float, samp
     periods = [
         _describe_period(name, group, found, places, span, deviation, sampling)
         for group in group_lines(found, span, len(times), is_dated=sampling.is_dated)
+        if group.cycles >= LEAST_CYCLES  # a slower one is a trend, where its frequency settled there
     ]
     edges = np.unique(np.geomspace(OVERSAMPLING, len(found.power), _DRAWN + 1).astype(np.int64))
     drawn = [int(a + np.argmax(found.power[a:b])) for a, b in pairwise(edges)]

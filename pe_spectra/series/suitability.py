@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.proposing import Demand, SharedPeriod
 from pe_spectra.series.series_report import SeriesReport
+from pe_spectra.series.window_spectra import weigh_periods, weigh_window
 from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.study.shown import Shown, find_shown
 
@@ -39,7 +41,10 @@ class AtPeriod(Result):
 
     name: str = quantity("The period.")
     lag: float = quantity("Its length in steps.", unit="steps", above=0)
-    ratio: float | None = quantity("k(P)/k(0), linear between whole lags; null where the kernel is not known so far.")
+    ratio: float | None = quantity(
+        "k(P)/k(0), linear between whole lags; null where the kernel is not known so far, and at periods longer than "
+        "the window of encodings that know no dates."
+    )
     is_local_maximum: bool | None = quantity(
         "Whether a whole lag next to the period (the lag itself where it is whole) is a local maximum of the kernel; "
         "null where a neighbour is not known."
@@ -81,12 +86,15 @@ class Candidate(Result):
     trained_worse: int | None = quantity("Those in which it is shown to be learned worse; null likewise.", minimum=0)
     trained_of: int | None = quantity("How many there are; null likewise.", minimum=1)
     at_each: tuple[AtPeriod, ...] = quantity(
-        "What its kernel does at each period inside the window.", key="periods", column=None
+        "What its kernel does at each period inside the window, and where the series has a step of known length at "
+        "each longer one.",
+        key="periods",
+        column=None,
     )
 
     @derived(
-        "Share of the variance of the periods inside the window at whose lags the kernel comes back (`rise` above "
-        f"{LEAST_RISE}); null without such periods.",
+        "Share of the variance of these periods at whose lags the kernel comes back (`rise` above "
+        f"{LEAST_RISE}); null without periods.",
         minimum=0,
         maximum=1.000001,
     )
@@ -126,7 +134,7 @@ class Candidate(Result):
         maximum=1.000001,
     )
 
-    @derived("Of each period inside the window: k(P)/k(0), and whether it is a local maximum.", key=None)
+    @derived("Of each of these periods: k(P)/k(0), and whether it is a local maximum.", key=None)
     def at_periods(self) -> Mapping[str, float | bool | None]:
         return {
             f"{prefix}_{one.name}": getattr(one, OF_PERIOD[prefix].field)
@@ -160,6 +168,7 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
     (True, 0.0, 32.0)
     """
     window, inside = demand.window, [one for one in demand.wanted if one.inside]
+    beyond = [one for one in demand.wanted if not one.inside] if report.sampling.is_dated else []
     sampled = _sample(encoding, report, window)
     table = CodeTable(sampled, window)
     distinct, _, collisions = certify(table, 0)
@@ -181,8 +190,8 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
         trained_better=shown and shown.better,
         trained_worse=shown and shown.worse,
         trained_of=shown and shown.comparisons,
-        at_each=_read_periods(encoding, inside, window),
-        shares=tuple(one.share for one in inside),
+        at_each=(*_read_periods(encoding, inside, window), *(_read_date(encoding, one, window) for one in beyond)),
+        shares=tuple(one.share for one in (*inside, *beyond)),
         overlap=None if wanted is None else float(np.sum(np.minimum(weights, wanted))),
         kernel=kernel,
         weights=weights,
@@ -227,40 +236,6 @@ def _find_kernel(encoding: Encoding, count: int, length: int | None = None) -> F
     return found
 
 
-def weigh_window(kernel: F64) -> F64:
-    """Return the spectrum of a kernel in a window: the mean periodogram of its columns, without their means.
-
-    Weights of sum 1 at the frequencies k/W cycles per step, k = 1 .. W // 2, of W lags.
-
-    >>> weigh_window(np.cos(2 * np.pi * np.arange(8) / 4)).round(9).tolist()
-    [0.0, 1.0, 0.0, 0.0]
-    """
-    window = len(kernel)
-    lags = np.arange(window)
-    folded = (window - lags) * kernel
-    folded[1:] += lags[1:] * kernel[:0:-1]
-    power = np.maximum(np.fft.rfft(folded).real, 0.0)[1:]
-    if window % 2 == 0:
-        power[-1] /= 2
-    total = float(np.sum(power))
-    # what rounding leaves of a kernel that is the same at all lags is no spectrum
-    found: F64 = power / total if total > 1e-9 * window * window else np.zeros(len(power))
-    return found
-
-
-def weigh_periods(periods: list[SharedPeriod], window: int) -> F64 | None:
-    """Return the same of periods: what a window shows of their sinusoids; None without any.
-
-    >>> weigh_periods([], 8) is None
-    True
-    """
-    waves = [(steps, power) for one in periods for steps, power in one.waves]
-    if not waves:
-        return None
-    lags = np.arange(window)
-    return weigh_window(np.sum([power * np.cos(2 * math.pi * lags / steps) for steps, power in waves], axis=0))
-
-
 def _read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) -> tuple[AtPeriod, ...]:
     """The kernel at each period, a mean over twice as many positions as the longest has."""
     if not inside:
@@ -281,6 +256,24 @@ def _read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) -
         )
         for match, half in zip(matches, halves, strict=True)
     )
+
+
+def _read_date(encoding: Encoding, period: SharedPeriod, window: int) -> AtPeriod:
+    """The kernel at a period that is longer than the window, between two windows.
+
+    Positions count from the start of each window, so that only dates tell where in the period it is.
+    """
+    at = AtPeriod(name=period.name, lag=period.steps, ratio=None, is_local_maximum=None, rise=None)
+    if not (encoding.knows_dates and isinstance(encoding, HasTable)):
+        return at
+    lag, codes = round(period.steps), encoding.table(window)
+    lags = (0, lag // 2, lag - 1, lag, lag + 1)
+    try:
+        whole, half, *near = (float(np.sum(codes * encoding.table(np.arange(window) + one))) for one in lags)
+    except InputError:  # of a moment beyond the calendar
+        return at
+    ratio, rise = near[1] / whole, (near[1] - half) / whole
+    return replace(at, ratio=ratio, is_local_maximum=near[1] >= max(near[0], near[2]), rise=rise)
 
 
 def _find_trained(encoding: Encoding) -> Shown | None:

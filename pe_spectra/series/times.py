@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pe_spectra.domains import PERIODS
 from pe_spectra.exact import F64, I64
 from pe_spectra.quantities import ReadOnly, Result, derived, quantity
 from pe_spectra.records import dataclass
@@ -82,6 +83,8 @@ class Sampling(Result):
         """
         if not self.is_dated:
             return f"{length:.{digits}g} {self.unit if self.unit != 'rows' or length != 1 else 'row'}"
+        if length >= 2 * PERIODS["year"]:
+            return f"{length / PERIODS['year']:.{digits}g} years"
         if length >= 1:
             return write_time(float(f"{length:.{digits}g}"))
         return f"{length * 1e3:.{digits}g} ms" if length >= 1e-3 else f"{length * 1e6:.{digits}g} us"

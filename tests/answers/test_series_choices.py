@@ -87,7 +87,7 @@ def test_columns_that_agree_and_such_that_decide_otherwise_are_named():
     assert "alone" not in judge_choice(agreed).text
     assert dict(list_choice_facts(agreed))["columns"] == (
         "periods:steps=24+50.3 for a (100.0 % of the variance of its periods shown) and b (100.0 % of the variance of "
-        "its periods shown); no period inside the window: noise"
+        "its periods shown); no period to show: noise"
     )
     parted = choose_columns(a=[(24, 1), (50.3, 1)], quick=[(3.1, 1)], more=[(24, 1)])
     said = "quick alone would use periods:steps=3.1+17.93"

@@ -198,6 +198,57 @@ def test_what_lies_at_a_sum_but_is_the_strongest_is_no_sideband():
     assert days[24.0].named == "day"
 
 
+def test_a_strong_day_is_no_harmonic_of_a_week_that_has_all_the_others():
+    """Without dates nothing but its own harmonics tells it."""
+    steps = np.arange(4032.0)
+    week = [(336 / multiple, 0.3) for multiple in (1, 2, 3, 4, 5, 6)]
+    for day in ([(48, 1), (24, 0.4)], [(48, 1)]):
+        noise = 0.2 * np.random.default_rng(0).standard_normal(4032)
+        found = find(steps, add_waves(steps, *week, *day) + noise)
+        assert [round(one.steps) for one in found] == ([48, 336] if len(day) == 2 else [336])
+    # where none could stand out of the lattice, all that follow each other are of one pattern
+    assert found[0].harmonics == (2, 3, 4, 5, 6, 7)
+
+
+def test_a_multiple_is_a_harmonic_within_what_is_told_apart():
+    """Errors from the noise alone are smaller than what a wave that is no sinusoid moves by."""
+    steps = np.arange(4032.0)
+    noise = 0.02 * np.random.default_rng(0).standard_normal(4032)
+    fifth = 1 / (5 / 48 + 0.12 / 4032)
+    (found,) = find(steps, add_waves(steps, (48, 1), (24, 0.5), (fifth, 0.2)) + noise)
+    assert found.harmonics == (2, 5)
+    # by chance at most one in twenty is so near a multiple of a slow period
+    slow, quick = 1 / (6 / 4032), 1 / ((6 * 5 + 0.4) / 4032)
+    assert len(find(steps, add_waves(steps, (slow, 1), (slow / 2, 0.5), (quick, 0.2)) + noise)) == 2
+
+
+@pytest.mark.parametrize("away", [1.0, 3.0, 4.5])
+def test_what_a_sudden_change_leaves_beside_a_period_is_none(away):
+    """A day that is stronger from one date on has lines beside it."""
+    steps = np.arange(8760.0)
+    cycles = 365 + away
+    noise = 0.2 * np.random.default_rng(0).standard_normal(8760)
+    weak = 0.9 * 2 / (np.pi * max(away, 1.5))
+    (found,) = find(steps, add_waves(steps, (24, 1), (8760 / cycles, weak)) + noise)
+    assert found.drifts
+    assert found.period == pytest.approx(24, rel=1e-3)
+    strong = 2.5 * 2 / (np.pi * away)
+    two = find(steps, add_waves(steps, (24, 1), (8760 / cycles, strong)) + noise)
+    assert len(two) == (1 if away < 2.5 else 2)
+
+
+@pytest.mark.parametrize(
+    "curve", [lambda u: np.cos(np.pi * u), lambda u: 1.5 * u**2, lambda u: np.sin(0.7 * np.pi * u)]
+)
+def test_a_trend_that_is_no_straight_line_has_no_period(curve):
+    """A record of one year has the year, and none of half of one."""
+    steps = np.arange(8760.0)
+    rng = np.random.default_rng(0)
+    trend = 10 * curve(steps / 4380 - 1)
+    found = find(steps * HOUR, trend + add_waves(steps, (24, 3)) + make_red(rng, steps, 30))
+    assert [round(one.steps, 1) for one in found] == [24.0]
+
+
 def test_a_period_that_drifts_is_one_that_is_not_steady():
     steps = np.arange(2000.0)
     phases = 2 * np.pi * steps / 48 * (1 + 0.01 * steps / 2000)

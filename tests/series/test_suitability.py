@@ -9,7 +9,8 @@ from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.series.proposing import SharedPeriod, find_demand, propose_candidates
 from pe_spectra.series.series_report import describe_series
-from pe_spectra.series.suitability import measure_candidate, weigh_periods, weigh_window
+from pe_spectra.series.suitability import measure_candidate
+from pe_spectra.series.window_spectra import weigh_periods, weigh_window
 from pe_spectra.sources import read_encoding
 from tests.series.test_periods import make
 
@@ -118,15 +119,45 @@ def test_the_kernel_at_periods_is_that_of_the_encoding():
     )
 
 
-def test_periods_longer_than_the_window_are_not_asked_for():
+def test_periods_longer_than_the_window_are_shown_by_dates_alone():
     found, _, demand = measure("sinusoidal:d=32", window=100)
     assert [(one.name, one.inside) for one in sorted(demand.wanted, key=lambda one: one.steps)] == [
         ("day", True),
         ("week", False),
     ]
-    assert [at.name for at in found.at_each] == ["day"]
+    assert [(at.name, at.is_seen, at.rise is None) for at in found.at_each] == [
+        ("day", False, False),
+        ("week", False, True),
+    ]
+    same, _, _ = measure("periods:steps=48+336", window=100)
+    assert [(at.name, at.is_seen) for at in same.at_each] == [("day", True), ("week", False)]
     alone, _, _ = measure("sinusoidal:d=32", window=20)
-    assert (alone.at_each, alone.seen, alone.overlap) == ((), None, None)
+    assert (alone.seen, alone.overlap) == (0.0, None)
+
+
+@pytest.mark.parametrize(
+    "spec", ["calendar:fields=time+weekday", "hybrid:of='sinusoidal:d=32'+'{}',weights=1+4,mode=concat"]
+)
+def test_a_calendar_shows_a_period_that_is_longer_than_the_window(spec):
+    calendar = f"calendar:fields=time+weekday,start={START},step=30min"
+    found, _, _ = measure(spec.format(calendar) if "{}" in spec else calendar, window=100)
+    assert {at.name: at.is_seen for at in found.at_each} == {"day": True, "week": True}
+    assert found.seen == 1.0
+    # the kernel between two windows, pair by pair
+    encoding = found.encoding
+    first, other, half = (encoding.table(np.arange(100) + lag) for lag in (0, 336, 168))
+    week = next(at for at in found.at_each if at.name == "week")
+    dots = [sum(float(a @ b) for a, b in zip(first, later, strict=True)) for later in (first, other, half)]
+    assert week.ratio == pytest.approx(dots[1] / dots[0], rel=1e-12)
+    assert week.rise == pytest.approx((dots[1] - dots[2]) / dots[0], rel=1e-9)
+
+
+def test_without_dates_periods_longer_than_the_window_are_not_asked_for():
+    times, values, _ = make("gap, two")
+    report = describe_series({"x": values}, times / 1800)
+    demand = find_demand(report, d=64, window=100)
+    found = measure_candidate("it", read_encoding("sinusoidal:d=32"), report, demand)
+    assert [at.name for at in found.at_each] == [one.name for one in demand.wanted if one.inside]
 
 
 @pytest.mark.parametrize(("spec", "first"), [("dft:d=32", 32), ("periods:steps=48", 48), ("periods:steps=6+4", 12)])

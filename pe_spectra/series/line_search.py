@@ -102,12 +102,12 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
         background = fit_background(power, step, spacing, threshold)
         whole = power if whole is None else whole
         picked = _pick(power, background.level, sums, threshold, lines)
-        least = threshold * background.level
-        picked = [one for one in picked if _is_no_trend(one[0], power, float(least[one[0]]), sums, places, rest)]
+        level = background.level
+        picked = [one for one in picked if _is_no_trend(one[0], power, level, threshold, sums, places, rest)]
         if not picked or len(lines) in (before, MOST_LINES):
             break
         before = len(lines)  # where it stays, what was given up would be found anew
-        del power, background  # of a million samples each is large, and so is what is made next
+        del power, background, level  # of a million samples each is large, and so is what is made next
         told = [Line(cycles=k / OVERSAMPLING, false_alarm=measure_false_alarm(r, width, len(rest))) for k, r in picked]
         held = (lines + told)[:MOST_LINES]
         refined = refine_waves(places, rest, np.array([line.cycles for line in held[len(lines) :]]), _REFINED)
@@ -167,30 +167,29 @@ def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line
     candidate[1:-1] &= (power[1:-1] >= power[:-2]) & (power[1:-1] >= power[2:])
     peaks = np.flatnonzero(candidate)
     peaks = peaks[np.argsort(-power[peaks], kind="stable")][:_PEAKS]
-    window = sums.cosine**2 + sums.sine**2
     taken: list[int] = []
     for peak in peaks.tolist():
-        leaked = sum(float(power[one]) * _find_leakage(window, peak, one) for one in taken)
+        leaked = sum(float(power[one]) * _find_leakage(sums, peak, one) for one in taken)
         if len(taken) < _TOGETHER and power[peak] > _ABOVE_LEAKAGE * leaked:
             taken.append(peak)
     return [(peak, float(ratio[peak])) for peak in taken]
 
 
-def _is_no_trend(peak: int, power: F64, least: float, sums: Sums, places: F64, rest: F64) -> bool:
+def _is_no_trend(peak: int, power: F64, level: F64, threshold: float, sums: Sums, places: F64, rest: F64) -> bool:
     """Whether a peak is above the least power still when the strongest slower wave, a trend, is fitted beside it."""
     slow = int(np.argmax(power[:_SLOWEST]))
-    leaked = float(power[slow]) * _find_leakage(sums.cosine**2 + sums.sine**2, peak, slow)
+    leaked = float(power[slow]) * _find_leakage(sums, peak, slow)
     if power[peak] > _ABOVE_LEAKAGE * leaked:
         return True
     both = refine_waves(places, rest / np.std(rest), np.array([slow, peak]) / OVERSAMPLING, _REFINED)
     left = float(both.cosines[1] ** 2 + both.sines[1] ** 2) * len(rest) / 4
-    return bool(both.frequencies[1] >= LEAST_CYCLES and left * float(np.var(rest)) > least)
+    return bool(both.frequencies[1] >= LEAST_CYCLES and left * float(np.var(rest)) > threshold * float(level[peak]))
 
 
-def _find_leakage(window: F64, peak: int, other: int) -> float:
+def _find_leakage(sums: Sums, peak: int, other: int) -> float:
     """The most that the times leak from one frequency, or its mirror image, to the other or near it."""
     total = 0.0
-    for distance in (abs(peak - other), min(peak + other, 2 * len(window) - peak - other)):
-        near = window[max(0, distance - OVERSAMPLING) : distance + OVERSAMPLING + 1]
-        total += float(np.max(near, initial=0.0))
+    for distance in (abs(peak - other), min(peak + other, 2 * len(sums.cosine) - peak - other)):
+        near = slice(max(0, distance - OVERSAMPLING), distance + OVERSAMPLING + 1)
+        total += float(np.max(sums.cosine[near] ** 2 + sums.sine[near] ** 2, initial=0.0))
     return total

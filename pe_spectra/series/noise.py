@@ -108,9 +108,13 @@ def fit_background(power: F64, step: float, spacing: float, threshold: float) ->
     level = _draw((correlation, white), frequencies * step) * chosen[1]
     turns: F64 = np.arange(float(len(power))) * (spacing * step)
     every = _draw((correlation, white), turns) * chosen[1]
-    places = np.arange(len(power)) / OVERSAMPLING
-    factors = np.max([_correct(ordinates / level, first, places) for first in (_FIRST, _CORRECTED)], axis=0)
-    return Background(level=every * factors, correlation=float(correlation), white=float(white))
+    places = np.log(np.maximum(np.arange(len(power)) / OVERSAMPLING, 1))
+    factors: F64 | float = 0.0
+    for raised in (_correct(ordinates / level, first, places) for first in (_FIRST, _CORRECTED)):
+        factors = np.maximum(factors, raised, out=raised)
+    del places
+    every *= np.exp(factors)
+    return Background(level=every, correlation=float(correlation), white=float(white))
 
 
 def _cut(count: int, least: int, share: float, first: int | None = None) -> NDArray[np.int64]:
@@ -169,11 +173,13 @@ def _weigh_median(values: F64, weights: F64) -> float:
 
 
 def _correct(ratios: F64, first: int, places: F64) -> F64:
-    """Factors by which the level is raised where the median of the ordinates lies above it, in blocks."""
+    """Logarithms of the factors by which the level is raised where the median of the ordinates lies above it, in
+    blocks, at logarithms of places.
+    """
     edges = _cut(len(ratios), _CORRECTED, _CORRECTED_SHARE, first)
     if len(edges) > 2 and edges[-1] - edges[-2] < _CORRECTED:
         edges = np.delete(edges, -2)
     centres = (edges[:-1] + edges[1:] + 1) / 2
     medians = [np.median(ratios[a:b]) / math.log(2) for a, b in pairwise(edges)]
-    found: F64 = np.exp(np.interp(np.log(np.maximum(places, 1)), np.log(centres), np.log(np.maximum(1.0, medians))))
+    found: F64 = np.interp(places, np.log(centres), np.log(np.maximum(1.0, medians)))
     return found

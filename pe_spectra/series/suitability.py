@@ -261,15 +261,18 @@ def _read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) -
 def _read_date(encoding: Encoding, period: SharedPeriod, window: int) -> AtPeriod:
     """The kernel at a period that is longer than the window, between two windows.
 
-    Positions count from the start of each window, so that only dates tell where in the period it is.
+    Positions count from the start of each window, so that only dates tell where in the period it is: of a hybrid the
+    first member that knows them is asked.
     """
     at = AtPeriod(name=period.name, lag=period.steps, ratio=None, is_local_maximum=None, rise=None)
-    if not (encoding.knows_dates and isinstance(encoding, HasTable)):
+    members: tuple[Any, ...] = getattr(encoding, "members", (encoding,))
+    dated = next((one for one in members if one.knows_dates), None)
+    if not isinstance(dated, HasTable):
         return at
-    lag, codes = round(period.steps), encoding.table(window)
+    lag, codes = round(period.steps), dated.table(window)
     lags = (0, lag // 2, lag - 1, lag, lag + 1)
     try:
-        whole, half, *near = (float(np.sum(codes * encoding.table(np.arange(window) + one))) for one in lags)
+        whole, half, *near = (float(np.sum(codes * dated.table(np.arange(window) + one))) for one in lags)
     except InputError:  # of a moment beyond the calendar
         return at
     ratio, rise = near[1] / whole, (near[1] - half) / whole

@@ -95,7 +95,8 @@ RULES = (
     Rule(
         code="periods",
         text="What shows more of the variance of the periods goes first: its kernel is larger at a whole period than "
-        "at half of one; a period that is longer than the window is shown by dates alone.",
+        "at half of one, and than where it comes back sooner; a period that is longer than the window is shown by "
+        "dates alone.",
         reason="Then the dot product of two positions tells whether they have the same phase, at any place.",
         source="definition; the study cannot tell, for most encodings solve its task with a period; on its "
         "task with anomalies of a wave the weight at the frequency of the wave goes with accuracy in one of four "

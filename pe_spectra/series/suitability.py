@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,48 +15,21 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.separation import measure_separation
-from pe_spectra.metrics import measure_norm, measure_periods, relate_separation
+from pe_spectra.metrics import measure_norm, relate_separation
 from pe_spectra.metrics.common_ground import explain_absence
 from pe_spectra.metrics.compare import OF_PERIOD
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.series.kernel_returns import LEAST_RISE, AtPeriod, find_kernel, read_date, read_periods
 from pe_spectra.series.proposing import Demand, SharedPeriod
 from pe_spectra.series.series_report import SeriesReport
 from pe_spectra.series.window_spectra import weigh_periods, weigh_window
-from pe_spectra.spectrum import estimate_kernel
 from pe_spectra.study.shown import Shown, find_shown
 
-#: A kernel comes back at a period where it is by more than this, of k(0), above what it is half a period away.
-LEAST_RISE = 0.01
 #: Vectors at real positions that are this near, of their norm, differ by rounding.
 _SAME = 1e-9
 #: Parameters that follow the width of a network and its windows: an encoding that differs in these alone is the same.
 _SIZES = ("d", "length", "heads", "head")
-
-
-@dataclass(frozen=True, kw_only=True)
-class AtPeriod(Result):
-    """What the kernel of an encoding does at a period of the series."""
-
-    name: str = quantity("The period.")
-    lag: float = quantity("Its length in steps.", unit="steps", above=0)
-    ratio: float | None = quantity(
-        "k(P)/k(0), linear between whole lags; null where the kernel is not known so far, and at periods longer than "
-        "the window of encodings that know no dates."
-    )
-    is_local_maximum: bool | None = quantity(
-        "Whether a whole lag next to the period (the lag itself where it is whole) is a local maximum of the kernel; "
-        "null where a neighbour is not known."
-    )
-    rise: float | None = quantity(
-        "(k(P) - k(P/2))/k(0): how far the kernel comes back at a whole period from half of one; 2 of one wave of that "
-        "period, below 0 where similarity falls with the distance; null likewise."
-    )
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether the kernel comes back at the period."""
-        return self.rise is not None and self.rise > LEAST_RISE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -179,7 +151,7 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
     nearest = 0.0 if distinct is False else smallest
     returns = _find_return(encoding, inside) if report.sampling.spacing == "uneven" else None
     distinct = distinct if returns is None else False
-    kernel = _find_kernel(encoding, window)
+    kernel = find_kernel(encoding, window)
     shown = _find_trained(encoding)
     weights, wanted = weigh_window(kernel), weigh_periods(inside, window)
     return Candidate(
@@ -190,7 +162,10 @@ def measure_candidate(name: str, encoding: Encoding, report: SeriesReport, deman
         trained_better=shown and shown.better,
         trained_worse=shown and shown.worse,
         trained_of=shown and shown.comparisons,
-        at_each=(*_read_periods(encoding, inside, window), *(_read_date(encoding, one, window) for one in beyond)),
+        at_each=(
+            *read_periods(encoding, inside, window),
+            *(read_date(encoding, one, [other.steps for other in demand.wanted], window) for one in beyond),
+        ),
         shares=tuple(one.share for one in (*inside, *beyond)),
         overlap=None if wanted is None else float(np.sum(np.minimum(weights, wanted))),
         kernel=kernel,
@@ -225,58 +200,6 @@ def _find_return(encoding: Encoding, inside: list[SharedPeriod]) -> int | None:
         if np.linalg.norm(end - begin) <= _SAME * np.linalg.norm(begin):
             return max(1, int(steps))
     return None
-
-
-def _find_kernel(encoding: Encoding, count: int, length: int | None = None) -> F64:
-    """k(tau)/k(0) at lags 0 .. count-1, the mean over heads."""
-    values: F64 = np.mean(estimate_kernel(encoding, length=length or count, count=count).values, axis=0)
-    if len(values) < count or not values[0] > 0:
-        raise InputError("its kernel is not known over a window", encoding.label)
-    found: F64 = values / values[0]
-    return found
-
-
-def _read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) -> tuple[AtPeriod, ...]:
-    """The kernel at each period, a mean over twice as many positions as the longest has."""
-    if not inside:
-        return ()
-    count = max(window, math.ceil(2.2 * max(one.steps for one in inside)) + 2)
-    count = min(count, encoding.rows or count)
-    kernel = _find_kernel(encoding, count)
-    names, unknown = [(one.name, one.steps) for one in inside], [1.0]
-    matches = measure_periods(kernel, step_seconds=1.0, periods=names, frequencies=unknown)
-    halves = np.interp([match.lag / 2 for match in matches], np.arange(count), kernel).tolist()
-    return tuple(
-        AtPeriod(
-            name=match.name,
-            lag=match.lag,
-            ratio=match.ratio,
-            is_local_maximum=match.is_local_maximum,
-            rise=None if match.ratio is None else match.ratio - half,
-        )
-        for match, half in zip(matches, halves, strict=True)
-    )
-
-
-def _read_date(encoding: Encoding, period: SharedPeriod, window: int) -> AtPeriod:
-    """The kernel at a period that is longer than the window, between two windows.
-
-    Positions count from the start of each window, so that only dates tell where in the period it is: of a hybrid the
-    first member that knows them is asked.
-    """
-    at = AtPeriod(name=period.name, lag=period.steps, ratio=None, is_local_maximum=None, rise=None)
-    members: tuple[Any, ...] = getattr(encoding, "members", (encoding,))
-    dated = next((one for one in members if one.knows_dates), None)
-    if not isinstance(dated, HasTable):
-        return at
-    lag, codes = round(period.steps), dated.table(window)
-    lags = (0, lag // 2, lag - 1, lag, lag + 1)
-    try:
-        whole, half, *near = (float(np.sum(codes * dated.table(np.arange(window) + one))) for one in lags)
-    except InputError:  # of a moment beyond the calendar
-        return at
-    ratio, rise = near[1] / whole, (near[1] - half) / whole
-    return replace(at, ratio=ratio, is_local_maximum=near[1] >= max(near[0], near[2]), rise=rise)
 
 
 def _find_trained(encoding: Encoding) -> Shown | None:

@@ -271,7 +271,8 @@ def test_a_finding_about_one_of_several_layer_types_names_it():
 
 def test_the_list_of_phimoe_does_not_change_with_the_length():
     # its class in transformers 5 does not hand the length on; that of 4 does, and so does Phi-3's in both
-    shape = {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_scaling": LONGROPE}
+    factors = LONGROPE | {"short_mscale": 1.0, "long_mscale": 1.0}  # without these that of 4 refuses the file
+    shape = {"max_position_embeddings": 131072, "original_max_position_embeddings": 4096, "rope_scaling": factors}
     for model, five in (("phimoe", 1.0), ("phi3", 0.5)):
         stated = read_configuration(change(model_type=model, **shape), "config.json")
         for stack, first in (("transformers-5", five), ("transformers-4", 0.5)):

@@ -154,13 +154,13 @@ class Trials:
             return list(pool.map(lambda moment: self._hit(argv, number, moment, again), moments))
 
     def _hit(self, argv, number, moment, again):
-        """Send it to the living program: sooner where it had ended."""
+        """Send it to the living program: sooner where it had ended, or had begun to print what was done."""
         for _ in range(ATTEMPTS):
             ending = self._run(argv, number, [moment, *(moment + later for later in again)])
-            if ending.was_alive:
+            if ending.was_alive and not ending.stdout:
                 return ending
             moment /= 2
-        raise AssertionError(f"never alive: {ending}")
+        raise AssertionError(f"never at work: {ending}")
 
     def _run(self, argv, number, moments):
         folder = self._folder / str(next(self._numbers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +20,9 @@ from pe_spectra.spectrum import estimate_kernel
 
 #: A kernel comes back at a period where it is by more than this, of k(0), above what it is within the period.
 LEAST_RISE = 0.01
-#: Lags within a period longer than the window at which its kernel is looked at.
-_WITHIN = 128
+#: Parts of a period after which an encoding may come back sooner, and by what share of itself another period of the
+#: series may miss one; multiples at which the kernel between windows is looked at.
+_PARTS, _DIVIDES, _WITHIN = 12, 0.05, 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +40,9 @@ class AtPeriod(Result):
         "null where a neighbour is not known."
     )
     rise: float | None = quantity(
-        "(k(P) - h)/k(0), h the larger of k(P/2) and of local maxima between P/4 and 3 P/4: how far the kernel comes "
-        "back at a whole period from what it is within one; 2 of one wave of that period, 0 of a wave that passes "
-        "several times in it, below 0 where similarity falls with the distance; null likewise."
+        "(k(P) - h)/k(0), h the most that k keeps at all multiples of one of the periods P/2, .. P/12 and of shorter "
+        "periods of the series: how far the kernel comes back for the first time; 1.5 of one wave of that period, 0 of "
+        "one that passes several times in it, below 0 where similarity falls with the distance; null likewise."
     )
 
     @property
@@ -72,10 +73,10 @@ def read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) ->
     """Return what the kernel does at each period, as a mean over twice as many positions as the longest has.
 
     >>> from pe_spectra import read_encoding
-    >>> day = SharedPeriod(name="day", steps=8.0, share=1.0, harmonics=1, inside=True)
-    >>> (at,) = read_periods(read_encoding("periods:steps=8"), [day], 20)
+    >>> day = SharedPeriod(name="day", steps=12.0, share=1.0, harmonics=1, inside=True)
+    >>> (at,) = read_periods(read_encoding("periods:steps=12"), [day], 30)
     >>> round(at.ratio, 9), round(at.rise, 9), at.is_local_maximum
-    (1.0, 2.0, True)
+    (1.0, 1.5, True)
     """
     if not inside:
         return ()
@@ -84,35 +85,40 @@ def read_periods(encoding: Encoding, inside: list[SharedPeriod], window: int) ->
     kernel = find_kernel(encoding, count)
     names, unknown = [(one.name, one.steps) for one in inside], [1.0]
     matches = measure_periods(kernel, step_seconds=1.0, periods=names, frequencies=unknown)
-    within = [_find_highest(kernel, match.lag) for match in matches]
+    others = [one.steps for one in inside]
+    kept = [
+        max(
+            float(np.interp(lags, np.arange(count), kernel).min()) for lags in _list_sooner(match.lag, others, _DIVIDES)
+        )
+        for match in matches
+    ]
     return tuple(
         AtPeriod(
             name=match.name,
             lag=match.lag,
             ratio=match.ratio,
             is_local_maximum=match.is_local_maximum,
-            rise=None if match.ratio is None else match.ratio - highest,
+            rise=None if match.ratio is None else match.ratio - most,
         )
-        for match, highest in zip(matches, within, strict=True)
+        for match, most in zip(matches, kept, strict=True)
     )
 
 
-def _find_highest(kernel: F64, lag: float) -> float:
-    """k(P/2), or a larger local maximum between P/4 and 3 P/4: each shorter period that divides P comes back there."""
-    lags = np.arange(max(1, math.ceil(lag / 4)), max(1, math.floor(3 * lag / 4)) + 1)
-    lags = lags[lags + 1 < len(kernel)]
-    before, here, after = (kernel[lags + one] for one in (-1, 0, 1))
-    peaks = here[(here >= before) & (here >= after)]
-    half = float(np.interp(lag / 2, np.arange(len(kernel)), kernel))
-    return max(half, float(peaks.max(initial=-np.inf)))
+def _list_sooner(lag: float, others: Sequence[float], share: float) -> Iterator[F64]:
+    """The multiples below a period of each shorter one that divides it; `others` do within a share of themselves."""
+    for number in range(2, _PARTS + 1):
+        yield np.arange(1.0, number) * (lag / number)
+    for other in others:
+        if other < lag and abs(lag / other - round(lag / other)) <= share:
+            yield np.arange(1.0, math.ceil(lag / other - share)) * other
 
 
 def read_date(encoding: Encoding, period: SharedPeriod, others: Sequence[float], window: int) -> AtPeriod:
     """Return what the kernel does, between two windows, at a period that is longer than a window.
 
     Positions count from the start of each window, so that only dates tell where in the period it is: of a hybrid the
-    first member that knows them is asked. Within the period it is looked at after half of it and after whole numbers of
-    the shorter periods, where an encoding of these alone has come back.
+    first member that knows them is asked. Shorter periods need not divide it: a calendar
+    of days comes back after each of them, though a year has not a whole number.
 
     >>> from pe_spectra import read_encoding
     >>> week = SharedPeriod(name="week", steps=7.0, share=1.0, harmonics=1, inside=False)
@@ -126,15 +132,16 @@ def read_date(encoding: Encoding, period: SharedPeriod, others: Sequence[float],
     if not isinstance(dated, HasTable):
         return at
     lag, codes = round(period.steps), dated.table(window)
-    within = {lag // 2} | {round(one * n) for one in others for n in range(1, math.ceil(lag / one))}
-    within = {one for one in within if lag <= 4 * one <= 3 * lag}
-    chosen = sorted(within)[:: max(1, len(within) // _WITHIN)]
+
+    def dot(steps: float) -> float:
+        return float(np.sum(codes * dated.table(np.arange(window) + round(steps))))
+
     try:
-        whole, *near, highest = (
-            max(float(np.sum(codes * dated.table(np.arange(window) + one))) for one in lags)
-            for lags in ([0], [lag - 1], [lag], [lag + 1], chosen)
-        )
+        whole, *near = map(dot, (0, lag - 1, lag, lag + 1))
+        # what is looked at of many multiples can only be more than the least of all
+        sooner = (lags[:: max(1, len(lags) // _WITHIN)].tolist() for lags in _list_sooner(period.steps, others, 0.5))
+        most = max(min(map(dot, lags)) for lags in sooner)
     except InputError:  # of a moment beyond the calendar
         return at
-    ratio, rise = near[1] / whole, (near[1] - highest) / whole
+    ratio, rise = near[1] / whole, (near[1] - most) / whole
     return replace(at, ratio=ratio, is_local_maximum=near[1] >= max(near[0], near[2]), rise=rise)

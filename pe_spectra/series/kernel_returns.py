@@ -108,17 +108,17 @@ def _list_sooner(lag: float, others: Sequence[float], share: float) -> Iterator[
     """The multiples below a period of each shorter one that divides it; `others` do within a share of themselves."""
     for number in range(2, _PARTS + 1):
         yield np.arange(1.0, number) * (lag / number)
-    for other in others:
-        if other < lag and abs(lag / other - round(lag / other)) <= share:
-            yield np.arange(1.0, math.ceil(lag / other - share)) * other
+    for ratio in (lag / other for other in others):
+        if ratio > 1 + share and abs(ratio - round(ratio)) <= share:
+            yield np.arange(1.0, math.ceil(ratio - share)) * (lag / ratio)
 
 
 def read_date(encoding: Encoding, period: SharedPeriod, others: Sequence[float], window: int) -> AtPeriod:
     """Return what the kernel does, between two windows, at a period that is longer than a window.
 
     Positions count from the start of each window, so that only dates tell where in the period it is: of a hybrid the
-    first member that knows them is asked. Shorter periods need not divide it: a calendar
-    of days comes back after each of them, though a year has not a whole number.
+    first member that knows them is asked. Shorter periods need not divide it: a calendar of days comes back after each
+    of them, though a year has not a whole number.
 
     >>> from pe_spectra import read_encoding
     >>> week = SharedPeriod(name="week", steps=7.0, share=1.0, harmonics=1, inside=False)

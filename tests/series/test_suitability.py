@@ -7,6 +7,7 @@ from pe_spectra.encodings.calendar import Calendar
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
+from pe_spectra.series.kernel_returns import read_periods
 from pe_spectra.series.proposing import SharedPeriod, find_demand, propose_candidates
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.suitability import measure_candidate
@@ -169,6 +170,12 @@ def test_what_comes_back_sooner_does_not_show_the_longer_period():
     assert both.seen == 1
     clock, _, _ = measure(f"calendar:fields=time,start={START},step=30min", window=100)
     assert {at.name: at.is_seen for at in clock.at_each} == {"day": True, "week": False}
+
+
+@pytest.mark.parametrize("other", [49.5, 50.0, 60.0, 71.9])
+def test_periods_that_are_nearly_alike_are_each_looked_at(other):
+    near = [SharedPeriod(name=str(one), steps=one, share=0.5, harmonics=1, inside=True) for one in (48.0, other)]
+    assert all(at.rise > 0.1 for at in read_periods(read_encoding(f"periods:steps=48+{other}"), near, 600))
 
 
 def test_without_dates_periods_longer_than_the_window_are_not_asked_for():

@@ -215,7 +215,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "time": Option("--time", "NAME", "column of the times  [the first with dates, or called time, date, timestamp]"),
     "time_unit": Option(
-        "--time-unit", "TIME", "what 1 is in a column of times that are numbers, or a row: ms, h, 30min  [not known]"
+        "--time-unit", "TIME", "what 1 is in a column of times that are numbers, or a row: ms, h, month  [not known]"
     ),
     "start:series": Option("--start", "ISO", "with --time-unit, the date of time 0, or of the first row  [not known]"),
     # of models

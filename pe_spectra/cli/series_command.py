@@ -83,12 +83,8 @@ def read_unit(text: str | None, start: str | None) -> NumberUnit | None:
         length = Duration().parse(f"1{text}" if text.isalpha() else text, "--time-unit")
     except InputError:
         raise InputError("--time-unit is no unit or duration", quote(text), Duration().accepted) from None
-    if read_months(length):
-        raise InputError(
-            "--time-unit is not of one length", text, "ns, us, ms, s, min, h, d, week or a duration of these"
-        )
     moment = None if start is None else datetime64(Moment().parse(start, "--start"), "us")
-    return NumberUnit(seconds=float(read_duration(length)), start=moment)
+    return NumberUnit(seconds=float(read_duration(length)), start=moment, months=read_months(length))
 
 
 def read_candidates(specs: Sequence[str], d: int) -> tuple[Encoding, ...]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.errors import shorten
+from pe_spectra.domains import compute_moments
+from pe_spectra.errors import InputError, shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.records import dataclass
@@ -187,10 +188,14 @@ def _read_zone(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberUnit:
-    """What times that are numbers count: how many seconds one of them is, and the moment of 0 where that is known."""
+    """What times that are numbers count: how many seconds one of them is, and the moment of 0 where that is known.
+
+    `months` of the calendar, where it is some; their seconds are those of the mean then.
+    """
 
     seconds: float
     start: np.datetime64 | None = None
+    months: int = 0
 
 
 def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None = None) -> ReadTimes:
@@ -209,6 +214,8 @@ def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None =
     if unit is not None:
         if unit.start is None:
             return ReadTimes(seconds=kept * unit.seconds, rows=rows, unit="s")
+        if unit.months:
+            return _count_months(kept, rows, name, unit.start, unit.months)
         origin = unit.start + np.timedelta64(round(float(kept[0]) * unit.seconds * 1e6), "us")
         return ReadTimes(seconds=(kept - kept[0]) * unit.seconds, rows=rows, origin=origin)
     least, most = float(kept.min()), float(kept.max())
@@ -223,6 +230,19 @@ def read_number_times(values: NDArray[Any], name: str, unit: NumberUnit | None =
         seconds = (moments - moments[0]).astype(np.int64) / 1e6
         return ReadTimes(seconds=seconds, rows=rows, origin=moments[0], notes=(note,))
     return ReadTimes(seconds=kept.astype(np.float64), rows=rows)
+
+
+def _count_months(kept: NDArray[Any], rows: I64, name: str, start: np.datetime64, months: int) -> ReadTimes:
+    """The dates of whole numbers of steps of months after `start`."""
+    if (np.rint(kept) != kept).any() or kept.min() < 0:
+        wrong = kept[(np.rint(kept) != kept) | (kept < 0)][0]
+        raise RefusedError(f"column {name} has {wrong:g}; after --start whole months or years from 0 on are accepted")
+    try:
+        moments = compute_moments(str(start), f"{months}month", np.minimum(kept, 10**9).astype(np.int64))
+    except InputError as error:
+        raise RefusedError(f"column {name}: {error}") from None
+    seconds = (moments - moments[0]).astype(np.int64).astype(np.float64)
+    return ReadTimes(seconds=seconds, rows=rows, origin=moments[0].astype("datetime64[us]"))
 
 
 def _read_calendar(kept: NDArray[Any], name: str) -> tuple[NDArray[np.datetime64] | None, str]:

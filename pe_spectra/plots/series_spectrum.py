@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +11,7 @@ from matplotlib.figure import Figure
 from pe_spectra.answers.series_answers import answer_series, list_columns
 from pe_spectra.plots.axes import draw_curve, label_powers_of_ten, measure_above, write_above
 from pe_spectra.plots.series_candidates import PERIODS, draw_kernels, draw_spectra, label_periods, list_drawn
-from pe_spectra.plots.sheet import Layout, lay_out
+from pe_spectra.plots.sheet import Layout, draw_key, lay_out
 from pe_spectra.plots.style import (
     BLACK,
     BLUE,
@@ -30,8 +32,8 @@ from pe_spectra.wording import count
 
 #: Inches of a panel, of white for its tick labels, and columns that are drawn at most.
 _PANEL, _TICKS, _MOST = 1.3, 0.30, 6
-#: Columns beside candidates, and inches of white for the label of the axis below these.
-_BESIDE, _LABEL = 2, 0.16
+#: Beside candidates: columns, inches of all panels below each other, and of the key left of its panel's place.
+_BESIDE, _WIDE, _KEY_OUT = 2, 3.0, 0.4
 #: Periods of a column that have their names, and decades of the axis upwards at most.
 _NAMED, _DECADES = 4, 6.0
 _POWER: LineStyle = {"color": BLUE, "linestyle": "-"}
@@ -75,44 +77,67 @@ def draw_first_column(axes: Axes, report: SeriesReport) -> None:
 
 @fixed_style()
 def compose_series(report: SeriesReport, choice: EncodingChoice | None = None) -> Figure:
-    """The figure of `pe-spectra series`: a panel for each column in which periods were looked for."""
-    columns = list_columns(report.columns)
-    is_chosen = choice is not None and bool(choice.ranked)
-    drawn, words = columns[: _BESIDE if is_chosen else _MOST], measure_above(1) + 0.14
-    sampling = report.sampling
-    note = f"{sampling.samples:,} samples from {sampling.start} to {sampling.end}, step {sampling.write(sampling.step)}"
-    more = f"; {count(len(columns) - len(drawn), 'other column')} not drawn" if len(columns) > len(drawn) else ""
-    print_ = [f"{note}{more}; of frequencies that share a place the highest is drawn"]
-    key, below = [*_KEY], 0
-    if choice is not None and is_chosen:
-        below = 2
-        key += [
-            ("area: spectrum of the periods in a window", PERIODS),
-            *((name, style) for _, name, style in list_drawn(choice)),
-        ]
-        print_ += [f"candidates: window of {choice.demand.window:,} samples, width {choice.demand.d:,}"]
+    """The figure of `pe-spectra series`: a panel for each column in which periods were looked for, and of candidates.
+
+    Those stand in a page that is wider than high: below the columns the spectra, over the same periods, and beside them
+    the kernels.
+    """
+    columns, sampling = list_columns(report.columns), report.sampling
+    chosen = choice if choice is not None and choice.ranked else None
+    drawn, words = columns[: _MOST if chosen is None else _BESIDE], measure_above(1) + 0.14
+    rows = len(drawn) + (chosen is not None)
     layout = Layout(
         title=escape_sentence(answer_series(report, choice).title.partition("; avoid ")[0]),
-        heights=(_PANEL,) * (len(drawn) + below),
-        key=tuple(key),
+        heights=(_PANEL if chosen is None else _WIDE / rows,) * rows,
+        key=_KEY if chosen is None else (),
         top=words + 0.06,
         gap=words + _TICKS,
-        gaps=(words + _TICKS,) * (len(drawn) + below - 2) + (words + _TICKS + _LABEL,) if below else (),
-        small_print=tuple(print_),
-        width=PAGE_WIDTH if below else COLUMN_WIDTH,
+        small_print=_write_small_print(report, drawn, choice),
+        width=COLUMN_WIDTH if chosen is None else PAGE_WIDTH,
+        columns=1 if chosen is None else 2,
     )
     figure, panels = lay_out(layout)
-    for axes, column in zip(panels, drawn, strict=False):
+    upright = panels[:: layout.columns]
+    for axes, column in zip(upright, drawn, strict=False):
         draw_series(axes, column, sampling)
         write_above(axes, escape_text(column.column), [count(len(column.periods), "period")], colour=BLACK)
-    if choice is not None and is_chosen:
-        low, high = (f(axes.get_xlim()[i] for axes in panels[: len(drawn)]) for i, f in ((0, min), (1, max)))
-        for axes in panels[: len(drawn)]:
-            axes.set_xlim(low, high)
-        draw_spectra(panels[-2], choice, sampling, (low, high))
-        write_above(panels[-2], "spectra in a window", ["of the periods, and of encodings"], colour=BLACK)
-        draw_kernels(panels[-1], choice)
-        write_above(panels[-1], "kernels over a window", ["periods of the series are marked"], colour=BLACK)
-    for axes in panels[: len(panels) - below - (not below)]:
+    if chosen is not None:
+        _draw_candidates(figure, panels, chosen, sampling)
+    for axes in upright[:-1]:
         axes.set_xlabel("")
     return figure
+
+
+def _write_small_print(
+    report: SeriesReport, drawn: Sequence[SeriesColumn], choice: EncodingChoice | None
+) -> tuple[str, ...]:
+    sampling, others = report.sampling, len(list_columns(report.columns)) - len(drawn)
+    note = f"{sampling.samples:,} samples from {sampling.start} to {sampling.end}, step {sampling.write(sampling.step)}"
+    more = f"; {count(others, 'other column')} not drawn" if others else ""
+    print_ = (f"{note}{more}; of frequencies that share a place the highest is drawn",)
+    if choice is None or not choice.ranked:
+        return print_
+    return (*print_, f"candidates: window of {choice.demand.window:,} samples, width {choice.demand.d:,}")
+
+
+def _draw_candidates(figure: Figure, panels: Sequence[Axes], choice: EncodingChoice, sampling: Sampling) -> None:
+    """Draw what candidates make of the periods: spectra below those of the columns, kernels beside, then the key."""
+    *columns, spectra = panels[::2]
+    kernels, *free = panels[1::2]
+    low, high = (f(axes.get_xlim()[i] for axes in columns) for i, f in ((0, min), (1, max)))
+    for axes in columns:
+        axes.set_xlim(low, high)
+    draw_spectra(spectra, choice, sampling, (low, high))
+    write_above(spectra, "spectra in a window", ["of the periods, and of encodings"], colour=BLACK)
+    draw_kernels(kernels, choice)
+    write_above(kernels, "kernels over a window", ["periods of the series are marked"], colour=BLACK)
+    place = free[0].get_position()
+    width, height = figure.get_size_inches()
+    key = (
+        *_KEY,
+        ("area: spectrum of the periods in a window", PERIODS),
+        *((name, style) for _, name, style in list_drawn(choice)),
+    )
+    draw_key(figure, key, place.x0 * width - _KEY_OUT, place.y1 * height, width)
+    for axes in free:
+        axes.remove()

@@ -113,7 +113,7 @@ def lay_out(layout: Layout) -> tuple[Figure, tuple[Axes, ...]]:
         height = options.height
     figure = Figure(figsize=(layout.width, height))
     write_lines(figure, title, height - MARGIN, TITLE_SIZE, BLACK)
-    _draw_key(figure, layout, height - MARGIN - title_height)
+    draw_key(figure, layout.key, 0.0, height - MARGIN - title_height, layout.width)
     write_lines(figure, small, MARGIN + small_height, SMALL_SIZE, GREY)
     return figure, _add_panels(figure, layout, height - head)
 
@@ -166,17 +166,23 @@ def write_lines(figure: Figure, lines: Sequence[str], top: float, size: float, c
         figure.text(*place, line, fontsize=size, color=colour, va="center_baseline")
 
 
-def _draw_key(figure: Figure, layout: Layout, top: float) -> None:
-    """Name the curves, one in a line, each behind a piece of its line."""
+def draw_key(figure: Figure, key: Sequence[tuple[str, LineStyle]], left: float, top: float, right: float) -> None:
+    """Name curves between `left` and `right`, from `top` down, in inches, each behind a piece of its line.
+
+    >>> figure = Figure(figsize=(3, 2))
+    >>> draw_key(figure, [("measured", {"color": BLACK, "linestyle": "-"})], 0.0, 2.0, 3.0)
+    >>> [text.get_text() for text in figure.texts]
+    ['measured']
+    """
     width, height = figure.get_size_inches()
-    text_left = MARGIN + _KEY_LINE + _KEY_GAP
-    for number, (name, style) in enumerate(layout.key):
+    start, text_left = left + MARGIN, left + MARGIN + _KEY_LINE + _KEY_GAP
+    for number, (name, style) in enumerate(key):
         middle = (top - (number + 0.5) * line_pitch(TICK_SIZE)) / height
-        ends = [MARGIN / width, (MARGIN + _KEY_LINE) / width]
+        ends = [start / width, (start + _KEY_LINE) / width]
         line = Line2D(ends, [middle, middle], transform=figure.transFigure)
         line.set(**style)
         figure.add_artist(line)
-        shown = shorten_text(name, TICK_SIZE, layout.width - MARGIN - text_left)
+        shown = shorten_text(name, TICK_SIZE, right - MARGIN - text_left)
         place = (text_left / width, middle)
         figure.text(*place, shown, fontsize=TICK_SIZE, va="center_baseline")
 

@@ -24,6 +24,8 @@ _TOGETHER = LEAST_CYCLES + 0.5
 _WING = 5.0
 #: Standard errors within which a frequency is a multiple of another, and at most so many cycles over the record.
 _ERRORS, _FARTHEST, _LEAST = 4.0, 0.5, 0.02
+#: Cycles below the highest frequency within which a sinusoid is not told apart from its mirror image above it.
+_MIRRORED = 1.0
 #: Share of the frequencies that are so near a multiple by chance, where errors are smaller than what is told apart.
 _BY_CHANCE = 0.05
 #: A period that is so near one of the calendar's has its name.
@@ -36,8 +38,9 @@ class LineGroup(ReadOnly):
 
     Attributes
     ----------
-    cycles, error : of its strongest sinusoid over the record, with the standard error. lines : places in the model.
-    harmonics : multiples. strongest : the largest amplitude. false_alarm : of its surest sinusoid.
+    cycles, error : how often it passes in the record, with the standard error. lines : places in the model, that of its
+        strongest sinusoid first. harmonics : multiples. strongest : the largest amplitude.
+    false_alarm : of its surest sinusoid.
     drifts : whether it is not steady. modulated : cycles of the slower periods that its amplitude changes with.
     """
 
@@ -109,12 +112,14 @@ def _is_beside(line: int, lead: int, cycles: F64, amplitudes: F64) -> bool:
 def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
     """Standard errors of the frequencies, in cycles over the record (Montgomery & O'Donoghue 1999).
 
-    The variance of the noise is that which white noise of the level at the frequency would have.
+    The variance of the noise is that which white noise of the level at the frequency would have. Next to the highest
+    frequency that is looked at, a sinusoid and its mirror image at that frequency are not told apart.
     """
     places = np.clip(np.rint(found.model.frequencies * OVERSAMPLING), 1, len(found.power) - 1).astype(int)
     noise = np.sqrt(found.background.level[places])
     errors: F64 = np.sqrt(6 / samples) * noise / (np.pi * np.maximum(amplitudes, 1e-300))
-    return errors
+    is_last = len(found.power) / OVERSAMPLING - found.model.frequencies < _MIRRORED
+    return np.where(is_last, np.maximum(errors, _FARTHEST), errors)
 
 
 def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None, *, repeats: bool) -> int | None:
@@ -174,15 +179,28 @@ def _find_carrier(one: LineGroup, stronger: list[LineGroup], span: float | None)
 
 def _add(base: LineGroup, one: LineGroup) -> LineGroup:
     multiple = round(one.cycles / base.cycles)
+    cycles, error = _average(base, one.cycles / multiple, one.error / multiple)
     return LineGroup(
-        cycles=base.cycles,
-        error=base.error,
+        cycles=cycles,
+        error=error,
         lines=(*base.lines, *one.lines),
         harmonics=(*base.harmonics, multiple),
         strongest=max(base.strongest, one.strongest),
         false_alarm=min(base.false_alarm, one.false_alarm),
         drifts=base.drifts or one.drifts,
     )
+
+
+def _average(base: LineGroup, cycles: float, error: float) -> tuple[float, float]:
+    """The frequency of a period and its error after a harmonic, which may tell it better than its strongest sinusoid.
+
+    They are averaged by their errors; a harmonic that is near only because the period is not steady adds nothing.
+    """
+    both = math.hypot(base.error, error)
+    if base.drifts or both == 0 or abs(cycles - base.cycles) > _ERRORS * both:
+        return base.cycles, base.error
+    share = (base.error / both) ** 2
+    return base.cycles + share * (cycles - base.cycles), base.error * error / both
 
 
 def name_period(seconds: float, error: float) -> str | None:

@@ -16,7 +16,14 @@ from pe_spectra.exact import F64
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.series.noise import Background, fit_background, measure_false_alarm
-from pe_spectra.series.periodogram import OVERSAMPLING, Sums, choose_frequencies, compute_power, prepare_sums
+from pe_spectra.series.periodogram import (
+    OVERSAMPLING,
+    Sums,
+    choose_frequencies,
+    compute_power,
+    find_weakest,
+    prepare_sums,
+)
 from pe_spectra.series.wave_fits import WaveModel, fit_waves, refine_waves
 
 #: In so many of a hundred series of noise a period may be told that is none: what is promised, and what each test is
@@ -187,9 +194,13 @@ def _is_no_trend(peak: int, power: F64, level: F64, threshold: float, sums: Sums
 
 
 def _find_leakage(sums: Sums, peak: int, other: int) -> float:
-    """The most that the times leak from one frequency, or its mirror image, to the other or near it."""
+    """The most that the times leak to a peak, or near it, from another frequency or its mirror image.
+
+    It is the more, the less a sine and a cosine of the peak's frequency differ at these times: next to one cycle in two
+    steps little of another wave makes a large one.
+    """
     total = 0.0
     for distance in (abs(peak - other), min(peak + other, 2 * len(sums.cosine) - peak - other)):
         near = slice(max(0, distance - OVERSAMPLING), distance + OVERSAMPLING + 1)
         total += float(np.max(sums.cosine[near] ** 2 + sums.sine[near] ** 2, initial=0.0))
-    return total
+    return total * 0.5 / float(find_weakest(sums, peak))

@@ -94,6 +94,20 @@ def compute_power(sums: Sums, values: F64) -> F64:
     return np.clip(power, 0, 1, out=power)
 
 
+def find_weakest(sums: Sums, place: int) -> float:
+    """Return the least mean square, over the times, of a sinusoid of amplitude 1 and the frequency `place`, and any
+    phase: 1/2 where the phase does not matter.
+
+    >>> times = np.arange(64.0)
+    >>> sums = prepare_sums(times, 1 / 256, 128)
+    >>> round(find_weakest(sums, 32), 9), round(find_weakest(sums, 127), 2)  # 1/8 and 127/256 cycles per unit
+    (0.5, 0.18)
+    """
+    sine2 = 1 - sums.cosine[place] ** 2 - sums.sine[place] ** 2 - sums.cosine2[place]
+    apart = np.hypot((sums.cosine2[place] - sine2) / 2, sums.product[place])
+    return max(float((sums.cosine2[place] + sine2) / 2 - apart), _SINGULAR)
+
+
 def _split(sums: C128) -> tuple[F64, F64]:
     """The sums of cosines and of sines, each by itself."""
     return sums.real.copy(), -sums.imag

@@ -33,8 +33,8 @@ class SeriesPeriod(Result):
     column: str = quantity("Name of the column.")
     period: float = quantity("Its length, in the unit of the times.", above=0)
     error: float = quantity(
-        "Standard error of its length, from the noise at its frequency; of one that is not steady how far its "
-        "sinusoids are apart.",
+        "Standard error of its length, from the noise at its frequency and its harmonics; of one that is not steady "
+        "how far its sinusoids are apart.",
         minimum=0,
     )
     named: str | None = quantity(

@@ -51,7 +51,7 @@ class Sampling(Result):
     start: str = quantity("The first time, in UTC where the file has zones.")
     end: str = quantity("The last time.")
     spacing: str = quantity("How the times follow each other.", words=SPACINGS)
-    step: float = quantity("The usual time from sample to sample, in `unit`; of months their mean.", above=0)
+    step: float = quantity("The usual time from sample to sample, in `unit`; a month is a twelfth of a year.", above=0)
     jitter: float = quantity(
         "Root mean square distance of the steps from whole multiples of the usual one, as a share of it.", minimum=0
     )
@@ -82,7 +82,8 @@ class Sampling(Result):
         '2.5 rows'
         """
         if not self.is_dated:
-            return f"{length:.{digits}g} {self.unit if self.unit != 'rows' or length != 1 else 'row'}"
+            units = self.unit if length != 1 else self.unit.replace("rows", "row").replace("units", "unit")
+            return f"{length:.{digits}g} {units}"
         if length >= 2 * PERIODS["year"]:
             return f"{length / PERIODS['year']:.{digits}g} years"
         if length >= 1:
@@ -96,7 +97,8 @@ class Order(ReadOnly):
 
     Attributes
     ----------
-    times : (N,) ascending, from 0 on. order : rows in the order of their times. starts : of each sample in `order`.
+    times : (N,) ascending, from 0 on; months of the calendar, which are no lattice, count as even.
+    order : rows in the order of their times. starts : of each sample in `order`.
     """
 
     times: F64
@@ -178,7 +180,8 @@ def arrange_times(
         named_changes=tuple(changes),
     )
     starts = np.flatnonzero(is_first).astype(np.int64)
-    return sampling, Order(times=unique - unique[0], order=order, starts=starts)
+    counted = unique - unique[0] if months is None else (months - months[0]) * float(PERIODS["month"])
+    return sampling, Order(times=counted, order=order, starts=starts)
 
 
 def _find_gaps(times: F64, counts: F64, spacing: str, clock: _Clock) -> tuple[tuple[Gap, ...], list[int]]:
@@ -274,8 +277,7 @@ def _measure_step(times: F64, months: I64 | None) -> tuple[str, float, float, F6
     if months is not None:
         between = np.diff(months)
         usual = max(1, int(np.median(between)))
-        step = float(times[-1] - times[0]) / float(months[-1] - months[0]) * usual
-        return "months", step, 0.0, between / usual
+        return "months", float(usual * PERIODS["month"]), 0.0, between / usual
     step = float(np.median(distances))
     counts = distances / step
     whole = np.rint(counts)

@@ -136,12 +136,28 @@ def test_rows_and_numbers_have_the_unit_that_is_told(here, tmp_path, unit, step)
         )
 
 
+@pytest.mark.parametrize("unit", ["month", "2month", "year"])
+def test_months_and_years_are_those_of_the_calendar(here, tmp_path, unit):
+    numbers = np.arange(1900.0, 2100.0)
+    values = add_waves(numbers, (12, 1)) + 0.3 * np.random.default_rng(0).standard_normal(200)
+    np.savez(tmp_path / "numbers.npz", t=numbers, load=values)
+    months = {"month": 1, "2month": 2, "year": 12}[unit]
+    document = json.loads(here(f"series numbers.npz --time-unit {unit} --json").out)
+    assert (document["sampling"]["spacing"], document["sampling"]["step"]) == ("even", months * 2629746)
+    (period,) = document["columns"][0]["periods"]
+    assert period["named"] == ("year" if months == 1 else None)
+    dated = json.loads(here(f"series numbers.npz --time-unit {unit} --start 0001-03-31 --json").out)
+    first = {"month": "0159-07-31", "2month": "0317-11-30", "year": "1901-03-31"}[unit]
+    assert (dated["sampling"]["spacing"], dated["sampling"]["start"]) == ("months", f"{first} 00:00")
+    np.testing.assert_allclose(dated["columns"][0]["periods"][0]["period"], period["period"], rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
         ("load.csv --time-unit h", "load.csv: has dates in column date; --time-unit goes with numbers (FILE)"),
         ("flat.csv --start 2024-01-01", "--start goes with --time-unit (2024-01-01)"),
-        ("flat.csv --time-unit month", "--time-unit is not of one length (month); ns, us, ms, s, min, h, d, week or "),
+        ("flat.csv --time-unit 0.5month", "--time-unit is no unit or duration (0.5month); a number of ns, us, "),
         ("flat.csv --time-unit parsec", "--time-unit is no unit or duration (parsec); a number of ns, us, "),
         ("flat.csv --time-unit ''", "--time-unit is no unit or duration (''); a number of ns, us, "),
         ("flat.csv --time-unit 0s", "--time-unit is no unit or duration (0s); a number of ns, us, "),

@@ -166,6 +166,19 @@ def test_numbers_are_times_of_the_unit_that_is_told(tmp_path, text):
     np.testing.assert_array_equal(dated.columns["x"], [1, 3])
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x,t\n1,0\n2,1.5\n", "column t has 1.5; after --start whole months or years from 0 on are accepted"),
+        ("x,t\n1,-2\n2,1\n", "column t has -2; after --start whole months or years from 0 on are accepted"),
+        ("x,t\n1,1\n2,1e300\n", "column t: a position is beyond year 9999 (1000000000 steps of 1month from "),
+    ],
+)
+def test_months_without_a_date_are_refused(tmp_path, text, told):
+    unit = NumberUnit(seconds=2629746.0, start=np.datetime64("2024-01-01", "us"), months=1)
+    assert refuse(tmp_path, text, unit=unit).startswith(told)
+
+
 def test_rows_last_as_long_as_is_told_where_there_are_no_times(tmp_path):
     found = read(tmp_path, "x\n1\n2\n", unit=NumberUnit(seconds=60.0))
     assert (found.timed, found.known["unit"], found.known["rows"], found.known["timeless"]) == (None, "s", 2, 0)

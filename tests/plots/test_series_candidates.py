@@ -9,6 +9,8 @@ from pe_spectra.series.deciding import choose_encoding
 from tests.plots.figures import curves_of, empty_axes
 from tests.plots.test_series_spectrum import make
 
+_LABELS = ("k(lag)/k(0)", "weight")
+
 
 @pytest.fixture(scope="module")
 def found():
@@ -51,11 +53,20 @@ def test_kernels_have_the_periods_marked(found):
 
 
 @pytest.mark.parametrize(("count", "panels"), [(1, 3), (4, 4)])
-def test_the_sheet_has_both_below_the_columns(count, panels):
+def test_the_sheet_is_wide_with_the_spectra_below_the_columns_and_the_kernels_beside(count, panels):
     report = make(count)
     figure = compose_series(report, choose_encoding(report, d=32))
+    width, height = figure.get_size_inches()
+    assert width > height
     assert len(figure.axes) == panels
-    assert figure.axes[-2].get_xlim() == figure.axes[0].get_xlim()
+    kernels, spectra = (next(axes for axes in figure.axes if axes.get_ylabel() == name) for name in _LABELS)
+    first, place = figure.axes[0].get_position(), kernels.get_position()
+    assert (place.y0, place.y1) == (first.y0, first.y1)
+    assert place.x0 > first.x1
+    assert (spectra.get_xlim(), spectra.get_position().x0) == (figure.axes[0].get_xlim(), first.x0)
+    key = next(text for text in figure.texts if text.get_text() == "red and white noise")
+    assert spectra.get_position().x1 < key.get_position()[0] < 1
+    assert key.get_position()[1] < kernels.get_position().y0
     words = " ".join(text.get_text() for text in figure.texts)
     assert ("2 other columns not drawn" in " ".join(words.split())) == (count == 4)
     assert "window of 672 samples, width 32" in words

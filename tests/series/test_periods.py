@@ -141,6 +141,48 @@ def test_a_pattern_is_one_period_with_its_harmonics():
     assert found.share > 0.9
 
 
+@pytest.mark.parametrize("times", ["months", "days"])
+def test_a_period_of_uneven_times_leaves_none_at_the_highest_frequencies(times):
+    """Next to one cycle in two steps little of another wave makes a large one."""
+    months = np.datetime64("2000-01") + np.arange(240)
+    days = (months - months[0].astype("datetime64[D]")).astype(float) * DAY
+    dated = {"origin": np.datetime64("2000-01-01")} if times == "months" else {}
+    others = 0
+    for seed in range(20):
+        noise = np.random.default_rng(seed).standard_normal(240)
+        found = find(days, np.sin(2 * np.pi * days / YEAR) + 0.5 * noise, **dated)
+        assert max(found, key=lambda one: one.share).period == pytest.approx(YEAR, rel=0.01)
+        others += len(found) > 1
+    assert others <= 1  # noise has one in 5 % of the series
+
+
+def test_months_are_steps_of_one_length():
+    """A pattern of the months of the year is one of twelve steps, whichever days they begin on."""
+    months = np.datetime64("2001-01") + np.arange(180)
+    days = (months - months[0].astype("datetime64[D]")).astype(float) * DAY
+    pattern = np.random.default_rng(5).standard_normal(12)
+    values = pattern[np.arange(180) % 12] + 0.01 * np.random.default_rng(0).standard_normal(180)
+    (found,) = find(days, values, origin=np.datetime64("2001-01-01"))
+    assert (found.named, found.harmonics) == ("year", (2, 3, 4, 5, 6))
+    assert found.steps == pytest.approx(12, abs=1e-3)
+    report = describe_series({"x": values}, days, origin=np.datetime64("2001-01-01"))
+    assert report.places.tolist() == list(range(180))
+
+
+def test_a_period_is_told_by_its_harmonics_as_well():
+    """The first sinusoid of the pattern is the weakest, and the last lies at one cycle in two steps."""
+    strengths = [0.0, 0.39, 0.56, 0.52, 0.63, 0.47, 0.99]
+    pattern = np.fft.irfft(6 * np.array(strengths) * np.exp(1j * np.array([0, 1, 2, 3, 4, 5, 0.0])), 12)
+    away = []
+    for seed in range(40):
+        noise = 0.5 * np.random.default_rng(seed).standard_normal(240)
+        (found,) = find(np.arange(240.0), pattern[np.arange(240) % 12] + noise)
+        assert found.harmonics == (2, 3, 4, 5, 6)
+        assert found.error < 0.005  # of the first sinusoid alone it is eight times as much
+        away.append((found.period - 12) / found.error)
+    assert 0.7 < np.sqrt(np.mean(np.square(away))) < 1.4
+
+
 def test_a_day_is_no_harmonic_of_a_week_nor_half_a_day_of_one():
     steps = np.arange(3360.0)
     values = add_waves(steps, (336, 1), (48, 0.6), (24, 0.3)) + 0.2 * np.random.default_rng(0).standard_normal(3360)

@@ -149,3 +149,8 @@ def test_lengths_are_written_in_the_largest_unit():
 def test_one_time_is_too_few(times):
     with pytest.raises(InputError, match="has one time only; rows at two times or more"):
         describe_series({"x": np.ones(len(times))}, np.array(times))
+
+
+def test_one_unit_is_written_as_one():
+    sampling, _ = arrange_times(np.arange(3.0), rows=3, unit="units of the times")
+    assert [sampling.write(length) for length in (1.0, 1.5)] == ["1 unit of the times", "1.5 units of the times"]

@@ -13,10 +13,11 @@ from pe_spectra.records import dataclass
 from pe_spectra.series.proposing import Demand, Proposal, find_demand, propose_candidates
 from pe_spectra.series.series_report import SeriesReport
 from pe_spectra.series.suitability import Candidate, measure_candidate
-from pe_spectra.wording import tell_apart
+from pe_spectra.wording import join, tell_apart
 
-#: Digits by which values are told apart: two roads to one number differ by rounding.
-_DIGITS = 9
+#: Digits by which values are told apart: what a series and a study tell is known no better, and a hundredth between two
+#: distances is no reason.
+_DIGITS = 2
 #: What is advised of a candidate: the one to use, the next one, no more than that, not to use it.
 ADVICE = ("use", "second", "other", "avoid")
 
@@ -60,7 +61,7 @@ def _count_shown(one: Candidate, *, better: bool = False) -> str:
 def _explain_periods(one: Candidate, other: Candidate) -> str:
     seen = [at.name for at in one.at_each if at.is_seen]
     missed = [at.name for at in other.at_each if not at.is_seen and at.name in seen]
-    return f"its kernel comes back at {', '.join(missed or seen)}, that of {other.name} does not"
+    return f"its kernel comes back at {join(missed or seen)}, that of {other.name} does not"
 
 
 def _explain_separation(one: Candidate, other: Candidate) -> str:

@@ -29,8 +29,10 @@ def test_the_answer_names_periods_gaps_and_repeated_rows(here):
     done = here("series load.csv")
     assert done.code == 0
     first, _, rest = done.out.partition("\n")
-    assert first.startswith("Use ladder and periods, for its closest vectors are ")
-    assert "; second: ladder and calendar; avoid alibi (is learned worse" in first
+    assert first.startswith(
+        "Use ladder and periods or ladder and calendar (no rule tells them apart), for their kernel"
+    )
+    assert "; second: sinusoidal and rope; avoid alibi (is learned worse" in first
     assert "series: Periods of load: a day (48 steps, " in rest
     assert " and a week (33" in rest
     assert "; 1 other column below\n" in rest

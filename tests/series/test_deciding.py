@@ -38,11 +38,10 @@ def is_before(one, other):
     for x in (one, other):
         seen = [share for at, share in zip(x.at_each, x.shares, strict=True) if at.rise is not None and at.rise > 0.01]
         shown.append(sum(seen) / sum(x.shares) if x.shares else 0)
-    if abs(shown[0] - shown[1]) > 1e-9:
-        return shown[0] > shown[1]
-    apart = [x.relative_separation or 0.0 for x in (one, other)]
-    if abs(apart[0] - apart[1]) > 1e-8 * max(apart):
-        return apart[0] > apart[1]
+    for values in (shown, [x.relative_separation or 0.0 for x in (one, other)]):
+        first, second = (float(f"{value:.1e}") for value in values)
+        if first != second:
+            return first > second
     return None
 
 
@@ -206,8 +205,14 @@ def test_every_rule_says_what_decides():
 
 def test_distances_that_decide_are_written_so_that_they_differ():
     one = choose_encoding(describe("30 min"), d=64).ranked[0].candidate
-    near = replace(one, name="near", relative_separation=one.relative_separation * (1 - 1e-6))
-    rule = find_rule(one, near)
-    own, its = map(float, re.findall(r"0\.[0-9]+", rule.why(one, near)))
-    assert own > its
-    assert (own, its) == pytest.approx((one.relative_separation, near.relative_separation), rel=1e-6)
+    for own, its in ((0.14502, 0.14498), (0.9, 0.3)):
+        first, near = (replace(one, name=f"{value}", relative_separation=value) for value in (own, its))
+        told = map(float, re.findall(r"0\.[0-9]+", find_rule(first, near).why(first, near).partition(", those of ")[0]))
+        assert next(told) > its
+
+
+def test_less_than_two_digits_tell_is_no_reason():
+    one = choose_encoding(describe("30 min"), d=64).ranked[0].candidate
+    first, near = (replace(one, name=f"{value}", relative_separation=value) for value in (0.1414, 0.1412))
+    assert find_rule(first, near) is None
+    assert find_rule(first, replace(near, relative_separation=0.13)).code == "separation"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.signal import lfilter
 
 from pe_spectra.inspection.levels import LevelChange, Signal, _list_densities, find_level_changes, measure_gains
 from tests.planted import make_generator
@@ -13,6 +12,13 @@ def find_changes(*values):
     """What is found in one signal, or in several of one length."""
     signals = {str(i): Signal(values=one, valid=np.ones(len(one), dtype=bool), span=0) for i, one in enumerate(values)}
     return list(find_level_changes(signals, 0, len(values[0])))
+
+
+def pass_through(coefficients, noise):
+    """Noise whose values go on from those before."""
+    from scipy.signal import lfilter  # takes a second to load, also of every worker that only collects the tests
+
+    return lfilter([1], coefficients, noise)[99:]
 
 
 def gain_by_matrices(values, start):
@@ -50,8 +56,8 @@ def test_gains_are_those_of_dense_likelihoods(kind):
 NOTHING = {
     "white": lambda rng, n: rng.standard_normal(n),
     "walk": lambda rng, n: np.cumsum(rng.standard_normal(n)),
-    "memory": lambda rng, n: lfilter([1], [1, -0.9], rng.standard_normal(n + 99))[99:],
-    "second order": lambda rng, n: lfilter([1], [1, -1.9, 0.95], rng.standard_normal(n + 99))[99:],
+    "memory": lambda rng, n: pass_through([1, -0.9], rng.standard_normal(n + 99)),
+    "second order": lambda rng, n: pass_through([1, -1.9, 0.95], rng.standard_normal(n + 99)),
     "trend": lambda rng, n: 0.02 * np.arange(n) + rng.standard_normal(n),
     "wave": lambda rng, n: np.sin(np.arange(n) / 9) + 0.01 * rng.standard_normal(n),
     "curve": lambda rng, n: np.log1p(np.arange(n)) + 0.1 * rng.standard_normal(n),

@@ -17,6 +17,8 @@ from pe_spectra.series.periodogram import OVERSAMPLING
 #: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic, or
 #: follows all lower ones.
 _HIGHEST, _MAY_LEAD = 24, 3
+#: A multiple of a pattern is a period of its own where it is so much above all others; of a pulse all are alike.
+_CLEARLY = 1.5
 #: Cycles over the record within which weaker sinusoids are of one that is not steady: what changes its amplitude in
 #: fewer cycles than a period has is no period, and half a cycle is told apart.
 _TOGETHER = LEAST_CYCLES + 0.5
@@ -93,7 +95,7 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
         repeats = any(abs(cycles[other[0]] - 2 * one.cycles) <= _FARTHEST for other in clusters)
         place = _find_base(one, groups, span if is_dated else None, repeats=repeats)
         if place is None:
-            groups.append(one)
+            groups.append(_lengthen(one, found.own_cycles, span if is_dated else None))
         else:
             groups[place] = _add(groups[place], one)
     return _join_sidebands(groups, span if is_dated else None)
@@ -134,12 +136,24 @@ def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None, *, r
         error = max(_ERRORS * math.hypot(one.error, multiple * base.error), _BY_CHANCE / 2 * base.cycles)
         within = _LEAST + min(_TOGETHER if base.drifts else _FARTHEST, error)
         near = abs(one.cycles - multiple * base.cycles) <= within
-        is_weaker = bool(base.harmonics) and one.strongest < base.strongest
+        is_weaker = bool(base.harmonics) and one.strongest < _CLEARLY * base.strongest
         is_next = set(range(2, multiple)) <= set(base.harmonics) and not repeats
         follows = multiple <= _MAY_LEAD or is_weaker or is_next
         if 2 <= multiple <= _HIGHEST and near and follows:
             return place
     return None
+
+
+def _lengthen(one: LineGroup, own_cycles: float | None, span: float | None) -> LineGroup:
+    """The period of the times, where it is a harmonic of that: in hours of the day alone half a day is told from a day
+    as little as a wave from its alias.
+    """
+    if own_cycles is None or (span is not None and name_period(span / one.cycles, 0.0) is not None):
+        return one
+    multiple = round(one.cycles / own_cycles)
+    if not 2 <= multiple <= _MAY_LEAD or abs(one.cycles - multiple * own_cycles) > _FARTHEST:
+        return one
+    return replace(one, cycles=one.cycles / multiple, error=one.error / multiple, harmonics=(multiple,))
 
 
 def _join_sidebands(groups: list[LineGroup], span: float | None) -> list[LineGroup]:

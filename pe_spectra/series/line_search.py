@@ -11,6 +11,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
 from pe_spectra.quantities import ReadOnly
@@ -24,6 +25,7 @@ from pe_spectra.series.periodogram import (
     find_weakest,
     prepare_sums,
 )
+from pe_spectra.series.transform import choose_size
 from pe_spectra.series.wave_fits import WaveModel, fit_waves, refine_waves
 
 #: In so many of a hundred series of noise a period may be told that is none: what is promised, and what each test is
@@ -39,6 +41,8 @@ LEAST_CYCLES = 2.0
 SMALLEST_SHARE = 1e-4
 #: Lines that are taken at a time at most, of so many peaks; each this far above what the others leak there.
 _TOGETHER, _PEAKS, _ABOVE_LEAKAGE = 8, 256, 9.0
+#: Of so many of them those whose power is less than that many times lower than the highest are alike.
+_COMPARED, _ALIKE = 32, 2.25
 _REFINED, _SETTLED = 3, 2
 #: Cycles over the record within which sinusoids may cancel.
 _APART = 0.5
@@ -64,6 +68,7 @@ class Found(ReadOnly):
     power : of the series without its trend, in units of its variance, at k `spacing`. background : what the noise
         is there, with the sinusoids taken out.
     rest : the variance that is left, as a share.
+    own_cycles : how often the period passes that the times themselves have; None without one.
     """
 
     model: WaveModel
@@ -74,6 +79,7 @@ class Found(ReadOnly):
     threshold: float
     trend_share: float
     rest: float
+    own_cycles: float | None = None
 
 
 def search_lines(times: F64, values: F64, step: float) -> Found:
@@ -91,8 +97,7 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
     """
     span = float(times[-1])
     places = 2 * times / span - 1
-    scaled = values - np.mean(values)
-    scaled = scaled / np.std(scaled)
+    scaled = _scale(values)
     spacing, count = choose_frequencies(span, step)
     sums = prepare_sums(times, spacing, count)
     # of the false alarm: the highest frequency times the root of 4 pi times the variance of the times
@@ -101,16 +106,15 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
     model = fit_waves(places, scaled, np.empty(0))
     rest = scaled - model.compute(places)
     trend_share = max(0.0, 1 - float(np.mean(rest**2)))
-    lines: list[Line] = []
-    before = -1
+    lines, before = list[Line](), -1
     whole: F64 | None = None
     while True:
         power = compute_power(sums, rest) * (0.5 * len(rest) * np.var(rest))
-        background = fit_background(power, step, spacing, threshold)
         whole = power if whole is None else whole
-        picked = _pick(power, background.level, sums, threshold, lines)
-        level = background.level
-        picked = [one for one in picked if _is_no_trend(one[0], power, level, threshold, sums, places, rest)]
+        background = fit_background(power, step, spacing, threshold)
+        level = _raise_where_times_leak(background.level, sums, threshold)
+        peaks = _pick(power, level, sums, threshold, lines)
+        picked = [one for one in peaks if _is_no_trend(one[0], power, level, threshold, sums, places, rest)]
         if not picked or len(lines) in (before, MOST_LINES):
             break
         before = len(lines)  # where it stays, what was given up would be found anew
@@ -120,16 +124,25 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
         refined = refine_waves(places, rest, np.array([line.cycles for line in held[len(lines) :]]), _REFINED)
         lines, model = _settle(places, scaled, held, [*(one.cycles for one in lines), *refined.frequencies.tolist()])
         rest = scaled - model.compute(places)
+    lines, model = _keep_standing(places, scaled, lines, model, threshold * level)
     return Found(
         model=model,
         lines=tuple(lines),
         power=whole,
-        background=background,
+        background=replace(background, level=level),
         spacing=spacing,
         threshold=threshold,
         trend_share=trend_share,
-        rest=float(np.mean(rest**2)),
+        rest=float(np.mean((scaled - model.compute(places)) ** 2)),
+        own_cycles=_find_own_cycles(sums, threshold),
     )
+
+
+def _scale(values: F64) -> F64:
+    """The values with mean 0 and variance 1."""
+    centred = values - np.mean(values)
+    found: F64 = centred / np.std(centred)
+    return found
 
 
 def _settle(places: F64, values: F64, lines: list[Line], moved: list[float]) -> tuple[list[Line], WaveModel]:
@@ -163,7 +176,9 @@ def _find_threshold(width: float, samples: int) -> float:
 
 
 def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line]) -> list[tuple[int, float]]:
-    """The peaks above their level, the highest first, with their ratios to it; none that another may have leaked."""
+    """The peaks above their level, the highest first, of those alike the slowest, with their ratios to it; none that
+    another may have leaked.
+    """
     ratio = power / level
     floor = SMALLEST_SHARE * len(sums.phases) / 2
     candidate = (ratio > threshold) & (power > floor)
@@ -177,9 +192,11 @@ def _pick(power: F64, level: F64, sums: Sums, threshold: float, lines: list[Line
     taken: list[int] = []
     for peak in peaks.tolist():
         leaked = sum(float(power[one]) * _find_leakage(sums, peak, one) for one in taken)
-        if len(taken) < _TOGETHER and power[peak] > _ABOVE_LEAKAGE * leaked:
+        if len(taken) < _COMPARED and power[peak] > _ABOVE_LEAKAGE * leaked:
             taken.append(peak)
-    return [(peak, float(ratio[peak])) for peak in taken]
+    # of the multiples of a pulse, which are alike, the first tells its period
+    alike = sum(power[peak] > power[taken[0]] / _ALIKE for peak in taken)
+    return [(peak, float(ratio[peak])) for peak in [*sorted(taken[:alike]), *taken[alike:]][:_TOGETHER]]
 
 
 def _is_no_trend(peak: int, power: F64, level: F64, threshold: float, sums: Sums, places: F64, rest: F64) -> bool:
@@ -191,6 +208,53 @@ def _is_no_trend(peak: int, power: F64, level: F64, threshold: float, sums: Sums
     both = refine_waves(places, rest / np.std(rest), np.array([slow, peak]) / OVERSAMPLING, _REFINED)
     left = float(both.cosines[1] ** 2 + both.sines[1] ** 2) * len(rest) / 4
     return bool(both.frequencies[1] >= LEAST_CYCLES and left * float(np.var(rest)) > threshold * float(level[peak]))
+
+
+def _keep_standing(
+    places: F64, values: F64, lines: list[Line], model: WaveModel, least: F64
+) -> tuple[list[Line], WaveModel]:
+    """Give up the sinusoids whose power is not above the least with all others fitted: what stood for another."""
+    at = np.clip(np.rint(model.frequencies * OVERSAMPLING), 0, len(least) - 1).astype(np.int64)
+    kept = np.flatnonzero((model.cosines**2 + model.sines**2) * len(values) / 4 > least[at])
+    if len(kept) == len(lines):
+        return lines, model
+    return _settle(places, values, [lines[one] for one in kept], model.frequencies[kept].tolist())
+
+
+def _find_own(window: F64, threshold: float, samples: int) -> NDArray[np.int64]:
+    """Frequencies at which the times themselves stand out of random ones, and of those of one stretch."""
+    cycles = np.maximum(np.arange(len(window)), 1) / OVERSAMPLING
+    return np.flatnonzero(window > threshold * np.maximum(1 / samples, 1 / (np.pi * cycles) ** 2))
+
+
+def _find_own_cycles(sums: Sums, threshold: float) -> float | None:
+    """How often the period of the times passes, as a week in days of business; None without one."""
+    window = sums.cosine**2 + sums.sine**2
+    own = _find_own(window, threshold, len(sums.phases))
+    if not len(own):
+        return None
+    first = int(own[window[own] > window[own].max() / 2][0])
+    near = np.arange(first, min(first + 2 * OVERSAMPLING, len(window)))
+    weights = np.where(window[near] > window[near].max() / 2, window[near], 0)
+    return float(near @ weights / weights.sum()) / OVERSAMPLING
+
+
+def _raise_where_times_leak(level: F64, sums: Sums, threshold: float) -> F64:
+    """The level of noise with what times that have a period themselves, as days of business, carry to each frequency of
+    the noise at others: slow noise is found again at that period, and beside it.
+    """
+    window = sums.cosine**2 + sums.sine**2
+    if not len(_find_own(window, threshold, len(sums.phases))):
+        return level  # the fit has it all
+    size = choose_size(2 * len(level))
+    between = (0, size + 1 - 2 * len(level))  # the frequencies are a circle, near enough, as those of a lattice are
+    spread, found = (
+        np.fft.rfft(np.concatenate([np.pad(one, between, mode="edge"), one[:0:-1]])) for one in (window, level)
+    )
+    found *= spread
+    found /= spread[0].real
+    carried = np.fft.irfft(found, size)[: len(level)]
+    return np.maximum(level, carried, out=carried)
 
 
 def _find_leakage(sums: Sums, peak: int, other: int) -> float:

@@ -21,7 +21,7 @@ from pe_spectra.series.periodogram import OVERSAMPLING
 _SHARE = 0.15
 #: Those in a block of the correction, at least and as a share of their place, and in the first block: a trend that is
 #: no straight line lies in few.
-_CORRECTED, _CORRECTED_SHARE, _FIRST = 24, 0.25, 8
+_CORRECTED, _CORRECTED_SHARE, _FIRST = 24, 0.08, 8
 #: Ratio from which on an ordinate pulls the first fit no more than by its logarithm.
 _CAP = 3.0
 #: Ordinates beside a line that are left out with it, on either side.

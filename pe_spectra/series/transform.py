@@ -41,9 +41,7 @@ class Ladder:
     @cached_property
     def _size(self) -> int:
         """Points of the grid: four for each frequency, a product of small primes."""
-        least = max(self.count, _WIDTH)
-        part = min(factor << max(0, (-(-least // factor) - 1).bit_length()) for factor in (1, 3, 5, 9, 15))
-        return _PARTS * part
+        return _PARTS * choose_size(max(self.count, _WIDTH))
 
     @cached_property
     def _kernel(self) -> F64:
@@ -104,6 +102,15 @@ class Ladder:
             held += np.bincount(first - low + offset, weights=strengths * kernel, minlength=span)
         # the grid is a circle, and what lies beyond its end begins anew
         np.add.at(grid, np.arange(low, low + span) % self._size, held)
+
+
+def choose_size(least: int) -> int:
+    """Return the smallest number from `least` on whose transform is quick, a product of small primes.
+
+    >>> choose_size(1000), choose_size(1025)
+    (1024, 1152)
+    """
+    return min(factor << max(0, (-(-least // factor) - 1).bit_length()) for factor in (1, 3, 5, 9, 15))
 
 
 def _spread(z: F64) -> F64:

@@ -48,6 +48,15 @@ def test_the_level_of_red_noise_is_its_spectrum():
     np.testing.assert_allclose(np.mean(levels, axis=0)[40:], truth[40:], rtol=0.35)
 
 
+def test_noise_between_the_nulls_of_its_spectrum_is_no_period():
+    """Of a mean over twelve steps the spectrum has six humps, each twice as high as the median of it."""
+    told = 0
+    for seed in range(40):
+        noise = np.random.default_rng(seed).standard_normal(1511)
+        told += bool(search_lines(np.arange(1500.0), np.convolve(noise, np.ones(12), mode="valid"), 1.0).lines)
+    assert told <= RATE * 40
+
+
 def test_lines_do_not_raise_the_level():
     rng = np.random.default_rng(0)
     power = rng.exponential(size=1200)

@@ -141,6 +141,15 @@ def test_a_pattern_is_one_period_with_its_harmonics():
     assert found.share > 0.9
 
 
+@pytest.mark.parametrize("period", [24, 37, 60])
+def test_harmonics_that_are_all_alike_are_of_one_pulse(period):
+    """Noise makes one of them the strongest, which may be any."""
+    steps = np.arange(2400.0)
+    for seed in range(10):
+        pulse = 4.0 * (steps % period == 8) + 0.5 * np.random.default_rng(seed).standard_normal(2400)
+        assert [round(one.steps) for one in find(steps, pulse)] == [period]
+
+
 @pytest.mark.parametrize("times", ["months", "days"])
 def test_a_period_of_uneven_times_leaves_none_at_the_highest_frequencies(times):
     """Next to one cycle in two steps little of another wave makes a large one."""

@@ -131,7 +131,10 @@ def _decode(line: bytes, number: int, delimiter: str) -> str:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise RefusedError(f"is not UTF-8 (line {number})") from error
-    return text.removesuffix("\r")
+    text = text.removesuffix("\r")
+    if "\r" in text:
+        raise RefusedError(f"line {number} has a carriage return within it; lines that end in a line feed are accepted")
+    return text
 
 
 def split_cells(line: str, number: int, delimiter: str) -> list[str]:

@@ -12,7 +12,7 @@ from pe_spectra.files.parquet_table import check_pyarrow
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.series_times import (
     MISSING,
-    ONE_TIME,
+    ONE_DATE,
     DateColumn,
     SeriesCells,
     is_named_as_time,
@@ -102,7 +102,7 @@ def _read_cells(column: Any, name: str) -> SeriesCells | None:
     if types.is_string(kind) or types.is_large_string(kind):
         texts = [text or "" for text in column.to_pylist()]
         first = next((text.strip() for text in texts if text.strip().lower() not in MISSING), "")
-        if ONE_TIME.fullmatch(first):
+        if ONE_DATE.fullmatch(first):
             dates = DateColumn(name)
             dates.take(texts, 1)
             return dates.finish()

@@ -96,8 +96,8 @@ def read_series(
         if suffix == ".parquet":
             from pe_spectra.files.parquet_series import read_parquet_columns
 
-            found, left = read_parquet_columns(file, columns, time)
-            return _join(found, time, columns, left, unit=unit)
+            found, others = read_parquet_columns(file, columns, time)
+            return _join(found, time, columns, dict.fromkeys(others, ""), unit=unit)
         if suffix in (".npy", ".npz"):
             return _join(_read_arrays(file, suffix), time, columns, unit=unit)
         raise RefusedError(
@@ -145,14 +145,18 @@ def _join(
     found: Mapping[str, SeriesCells],
     time: str | None,
     columns: Sequence[str],
-    left: Sequence[str] = (),
+    cells: Mapping[str, str] | None = None,
     *,
     unit: NumberUnit | None,
 ) -> RecordedSeries:
-    """Settle which column holds the times, and leave out the rows that have none."""
+    """Settle which column holds the times, and leave out the rows that have none.
+
+    `cells` : the first one of columns that hold neither times nor numbers.
+    """
+    others = cells or {}
     for name in (*columns, *([time] if time is not None else [])):
         if name not in found:
-            raise RefusedError(f"has no column {shorten(name, 40)}; it has {_list_names([*found, *left])}")
+            raise RefusedError(f"has no column {shorten(name, 40)}; it has {_list_names([*found, *others])}")
     timed = time if time is not None else _find_timed(found)
     held = None if timed is None else found[timed]
     times = read_number_times(held, shorten(timed or ""), unit) if isinstance(held, np.ndarray) else held
@@ -160,9 +164,14 @@ def _join(
         raise RefusedError(f"has dates in column {shorten(timed or '', 40)}; --time-unit goes with numbers")
     kept = {name: cells for name, cells in found.items() if name != timed and (not columns or name in columns)}
     values = {name: cells.astype(np.float64) for name, cells in kept.items() if isinstance(cells, np.ndarray)}
-    left = [name for name in (*left, *(name for name in kept if name not in values)) if not columns or name in columns]
+    left = [
+        name for name in (*others, *(name for name in kept if name not in values)) if not columns or name in columns
+    ]
+    told = join(
+        [shorten(one, 30) + (f" ({shorten(others[one], 20)})" if others.get(one) else "") for one in left], _LISTED
+    )
     if not values or (columns and left):
-        words = f"; without numbers: {_list_names(left)}" if left else ""
+        words = f"; without numbers: {told}" if left else ""
         raise RefusedError(f"has no numbers beside its times{words}")
     if len(values) > MAX_SERIES_COLUMNS:
         raise RefusedError(f"has {len(values)} columns of numbers; --column chooses at most {MAX_SERIES_COLUMNS}")
@@ -175,7 +184,7 @@ def _join(
     if times is None and unit is not None:
         times = read_number_times(np.arange(rows), "", unit)
     if left and not columns:
-        notes = (*notes, f"left out, for they hold no numbers: {_list_names(left)}")
+        notes = (*notes, f"left out, for they hold no numbers: {told}")
     return RecordedSeries(columns=values, rows=rows, times=times, timed=timed, notes=notes)
 
 

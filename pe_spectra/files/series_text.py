@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from pe_spectra.errors import shorten
 from pe_spectra.files.csv_table import NUMBER, ONE_NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
-from pe_spectra.files.series_times import MISSING, ONE_TIME, DateColumn, SeriesCells, is_named_as_time
+from pe_spectra.files.series_times import (
+    MISSING,
+    ONE_DATE,
+    ONE_DAY,
+    ONE_HOUR,
+    ONE_TIME,
+    DateColumn,
+    SeriesCells,
+    is_named_as_time,
+)
 from pe_spectra.limits import MAX_SERIES_ROWS, MAX_TEXT_TABLE_BYTES
 from pe_spectra.wording import count
 
@@ -57,8 +66,8 @@ class _NumberColumn:
 
 def read_text_columns(
     file: RegularFile, columns: Sequence[str], time: str | None
-) -> tuple[Mapping[str, SeriesCells], tuple[str, ...]]:
-    """Read the columns of a text that hold numbers or times, and name those that hold words.
+) -> tuple[Mapping[str, SeriesCells], Mapping[str, str]]:
+    """Read the columns of a text that hold numbers or times, and name those that hold words, with the first of each.
 
     Where columns are named, no other one of numbers is read.
 
@@ -71,7 +80,7 @@ def read_text_columns(
     ...     _ = (Path(folder) / "a.csv").write_text("a;b@1;x@2;y".replace("@", chr(10)))
     ...     with open_regular(Path(folder) / "a.csv", label="") as file:
     ...         read_text_columns(file, (), None)
-    ({'a': array([1, 2])}, ('b',))
+    ({'a': array([1, 2])}, {'b': 'x'})
     """
     if file.size > MAX_TEXT_TABLE_BYTES:
         raise RefusedError(f"has {file.size} bytes; a text of at most {MAX_TEXT_TABLE_BYTES} is accepted")
@@ -88,15 +97,18 @@ def read_text_columns(
     if opening is None:
         raise RefusedError("is empty: no line below its header")
     gathered, left = _choose_columns(names, opening, columns, time)
+    hours = _find_hours(names, opening, gathered)
     line = start
     for part in chain([opening], rows):
         line_after = line + len(part[0])
         if line_after - start > MAX_SERIES_ROWS:
             raise RefusedError(f"has more than {MAX_SERIES_ROWS} rows, the most that is accepted")
         for place, one in gathered.items():
-            one.take(part[place], line)
+            one.take(part[place] if place not in hours else _join_hours(part[place], part[hours[place]]), line)
         line = line_after
-    return {names[place]: one.finish() for place, one in gathered.items()}, left
+    taken = {names[place] for place in hours.values()}
+    found = {names[place]: one.finish() for place, one in gathered.items()}
+    return found, {name: cell for name, cell in left.items() if name not in taken}
 
 
 def holds_times(file: RegularFile) -> bool:
@@ -113,7 +125,7 @@ def holds_times(file: RegularFile) -> bool:
     """
     lines = file.read_at(0, _HEAD).decode("utf-8", "replace").splitlines()[:2]
     cells = (cell.strip('" ') for line in lines for cell in re.split("[,;\t|]", line))
-    return any(ONE_TIME.fullmatch(cell) for cell in cells)
+    return any(ONE_DATE.fullmatch(cell) for cell in cells)
 
 
 def _read_names(cells: Sequence[str]) -> tuple[list[str], int]:
@@ -155,14 +167,43 @@ def _leave_out_last(lines: Iterator[str]) -> Iterator[str]:
 
 def _choose_columns(
     names: Sequence[str], opening: Sequence[Sequence[str]], columns: Sequence[str], time: str | None
-) -> tuple[dict[int, DateColumn | _NumberColumn], tuple[str, ...]]:
-    """Which columns are read, by the first cell that is not missing, and the names of the others."""
+) -> tuple[dict[int, DateColumn | _NumberColumn], dict[str, str]]:
+    """Which columns are read, by the first cell that is not missing, and the names of the others with that cell."""
     found: dict[int, DateColumn | _NumberColumn] = {}
+    left: dict[str, str] = {}
     for place, name in enumerate(names):
-        cell = next((one.strip() for one in opening[place] if one.strip().lower() not in MISSING), "")
+        cell = _find_first(opening[place])
         is_asked = name in columns or name == time
-        if ONE_TIME.fullmatch(cell):
+        if ONE_DATE.fullmatch(cell):
             found[place] = DateColumn(name)
         elif is_asked or ((not cell or ONE_NUMBER.fullmatch(cell)) and (not columns or is_named_as_time(name))):
             found[place] = _NumberColumn(name)
-    return found, tuple(name for place, name in enumerate(names) if place not in found)
+        else:
+            left[name] = cell
+    return found, left
+
+
+def _find_first(cells: Sequence[str]) -> str:
+    """The first cell that is not missing."""
+    return next((one.strip() for one in cells if one.strip().lower() not in MISSING), "")
+
+
+def _find_hours(
+    names: Sequence[str], opening: Sequence[Sequence[str]], gathered: Mapping[int, DateColumn | _NumberColumn]
+) -> dict[int, int]:
+    """Of the first column of days that stand there several times each, the column of their times of the day."""
+    hours = [place for place, cells in enumerate(opening) if ONE_HOUR.fullmatch(_find_first(cells))]
+    hours.sort(key=lambda place: not is_named_as_time(names[place]))
+    for place, one in gathered.items():
+        cells = opening[place]
+        is_repeated = len(set(cells)) < len(cells)
+        if hours and isinstance(one, DateColumn) and ONE_DAY.fullmatch(_find_first(cells)) and is_repeated:
+            one.hours = names[hours[0]]
+            return {place: hours[0]}
+    return {}
+
+
+def _join_hours(days: Sequence[str], hours: Sequence[str]) -> list[str]:
+    """Days with their times; where one of both is missing there is no time."""
+    pairs = [(day.strip(), hour.strip()) for day, hour in zip(days, hours, strict=True)]
+    return ["" if {day.lower(), hour.lower()} & set(MISSING) else f"{day} {hour}" for day, hour in pairs]

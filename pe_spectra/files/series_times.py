@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,13 @@ from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 _DATE = r"[0-9]{4}(?:-[0-9]{2}-|/[0-9]{2}/)[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
-_ZONE = r"(?: ?(?:[zZ]|UTC)|[+-][0-9]{2}(?::?[0-9]{2})?+)"
+_ZONE = r"(?: ?(?:[zZ]|UTC)|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?+)"
 ONE_TIME = re.compile(rf"({_DATE})({_ZONE})?")
+#: In cells of a column of times a month is its first day, too; in a header it may be the name of a column.
+ONE_DATE = re.compile(rf"({_DATE})({_ZONE})?|([0-9]{{4}}-(?:0[1-9]|1[0-2]))")
+#: A day without a time, and a time of the day, which another column may hold.
+ONE_DAY = re.compile(r"[0-9]{4}(?:-[0-9]{2}-|/[0-9]{2}/)[0-9]{2}")
+ONE_HOUR = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?")
 _PLAIN_TIMES = re.compile(rf"{_DATE}(?:\n{_DATE})*+")
 _ACCEPTED = "dates of ISO 8601 as 2016-07-01 00:30 or 2016-07-01T00:30:00.25+02:00, or with / for -, are accepted"
 #: How columns of times are called.
@@ -88,6 +94,8 @@ class DateColumn:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        #: The column that holds the times of the day, where another one does.
+        self.hours: str | None = None
         self._moments: list[NDArray[np.datetime64]] = []
         self._zones: list[NDArray[np.int64]] = []
         self._is_zoned: bool | None = None
@@ -101,13 +109,13 @@ class DateColumn:
         dates, zones = [], []
         for line, cell in enumerate(cells, start=first):
             text = cell.strip()
-            found = ONE_TIME.fullmatch(text)
+            found = ONE_DATE.fullmatch(text)
             if found is None and text.lower() not in MISSING:
                 where = f"line {line}, column {shorten(self._name, 40)}"
                 raise RefusedError(f"{where} is no time ({shorten(text, 30)}); {_ACCEPTED}")
             if found is not None:
                 self._agree(found[2] is not None, line)
-            dates.append("NaT" if found is None else found[1])
+            dates.append("NaT" if found is None else found[1] or found[3])
             zones.append(0 if found is None else _read_zone(found[2] or ""))
         self._moments.append(self._parse(dates, first))
         if self._is_zoned is not False:
@@ -117,11 +125,14 @@ class DateColumn:
         """Give the times of the rows that have one."""
         moments = np.concatenate(self._moments)
         self._moments.clear()  # of millions of rows each copy is large
-        if not self._is_zoned:
-            return read_moments(moments, self._name)
-        zones = np.concatenate(self._zones)
-        moments -= zones.astype("timedelta64[s]")
-        return read_moments(moments, self._name, zones, zoned=True)
+        zones = np.concatenate(self._zones) if self._is_zoned else None
+        if zones is not None:
+            moments -= zones.astype("timedelta64[s]")
+        found = read_moments(moments, self._name, zones, zoned=zones is not None)
+        if self.hours is None:
+            return found
+        note = f"times of the day of column {shorten(self._name, 40)} are those of column {shorten(self.hours, 40)}"
+        return replace(found, notes=(*found.notes, note))
 
     def _agree(self, is_zoned: bool, line: int) -> None:
         if self._is_zoned not in (None, is_zoned):

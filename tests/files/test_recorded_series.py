@@ -114,7 +114,7 @@ def test_words_and_further_dates_are_left_out_and_named(tmp_path):
     text = "a,b,site,x\n2024-01-01,2024-02-01,k,1\n2024-01-02,2024-02-02,l,2\n"
     found = read(tmp_path, text)
     assert (found.timed, list(found.columns)) == ("a", ["x"])
-    assert found.notes == ("left out, for they hold no numbers: site and b",)
+    assert found.notes == ("left out, for they hold no numbers: site (k) and b",)
     assert read(tmp_path, text, time="b", columns=["x"]).times.origin == np.datetime64("2024-02-01")
 
 
@@ -218,7 +218,7 @@ def test_rows_are_counted_where_there_are_no_times(tmp_path):
         ("a,a\n1,2\n", "line 1 has two columns with one name (a)"),
         (b"\xff\xfed\x00", "is UTF-16; UTF-8 is accepted"),
         ("date\n2024-01-01\n", "has no numbers beside its times"),
-        ("date,x\n2024-01-01,k\n", "has no numbers beside its times; without numbers: x"),
+        ("date,x\n2024-01-01,k\n", "has no numbers beside its times; without numbers: x (k)"),
         ("date,x\n2024-01-01,1\n,2\n".replace("2024-01-01", "NaT"), "column date has no time"),
         (
             ",".join(f"c{place}" for place in range(65)) + "\n" + ",".join("1" * 65),
@@ -292,3 +292,45 @@ def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr("pe_spectra.files.parquet_table.find_spec", lambda _: None)
     with pytest.raises(PeSpectraError, match="pip install pyarrow installs it"):
         read(tmp_path, b"PAR1", "a.parquet")
+
+
+def test_months_are_their_first_days_in_cells_and_may_be_names_of_columns(tmp_path):
+    found = read(tmp_path, "Month,x\n1949-11,1\n1949-12,2\n1950-01,3\n")
+    assert (found.timed, found.times.origin, found.notes) == ("Month", np.datetime64("1949-11-01"), ())
+    np.testing.assert_array_equal(found.times.seconds, np.array([0, 30, 61]) * 86400.0)
+    assert list(read(tmp_path, "2015-01,2015-02\n1,2\n3,4\n").columns) == ["2015-01", "2015-02"]
+    assert read(tmp_path, "Month,x\n1949-13,1\n1949-14,2\n").timed is None
+
+
+@pytest.mark.parametrize("name", ["time", "at"])
+def test_days_have_their_times_from_another_column(tmp_path, name):
+    rows = "".join(f"2024-01-0{1 + place // 2},{12 * (place % 2):02}:30,{place}\n" for place in range(4))
+    found = read(tmp_path, f"date,{name},x\n{rows}2024-01-03,,5\n,00:30,6\n", columns=["x"])
+    assert (found.timed, list(found.columns), found.times.origin) == ("date", ["x"], np.datetime64("2024-01-01T00:30"))
+    np.testing.assert_array_equal(found.times.seconds, np.arange(4) * 43200.0)
+    assert found.known["timeless"] == 2  # no time is made up for them
+    assert found.notes == (f"times of the day of column date are those of column {name}",)
+
+
+def test_days_that_stand_there_once_each_are_as_they_are(tmp_path):
+    found = read(tmp_path, "date,sunrise,x\n2024-01-01,08:12,1\n2024-01-02,08:11,2\n")
+    assert found.times.origin == np.datetime64("2024-01-01")
+    assert found.notes == ("left out, for they hold no numbers: sunrise (08:12)",)
+
+
+@pytest.mark.parametrize("zone", ["+25:00", "-24:00", "+01:99", "+0160"])
+def test_what_no_zone_can_be_is_refused(tmp_path, zone):
+    rows = f"2024-01-01T00:00+01:00,1\n2024-01-02T00:00{zone},2\n"
+    assert refuse(tmp_path, f"date,x\n{rows}").startswith(f"line 3, column date is no time (2024-01-02T00:00{zone})")
+
+
+def test_columns_that_are_left_out_are_named_with_what_they_hold(tmp_path):
+    found = read(tmp_path, "date,x\n31/01/2024,1\n01/02/2024,2\n")
+    assert found.notes[-1] == "left out, for they hold no numbers: date (31/01/2024)"
+    text = "date;x\n2024-01-01;10,5\n2024-01-02;11,5\n"
+    assert refuse(tmp_path, text).startswith("has no numbers beside its times; without numbers: x (10,5)")
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path):
+    assert "carriage return" in refuse(tmp_path, PLAIN.replace("\n", "\r"))
+    assert "line 3 has a carriage return within it" in refuse(tmp_path, PLAIN.replace("02,1", "02,\r1"))

@@ -97,16 +97,37 @@ def _count_steps(moments: I64, start: str | None, step: str | None, *, origin: s
 
     distances = np.sort(np.diff(moments))
     usual = f"{int(distances[(len(distances) - 1) // 2])}us" if len(distances) else "1h"
-    length = Duration().parse(step or usual, "--step")
-    if read_months(length):
-        raise InputError("--step of months counts no times of a file", length, "a step of one length is accepted")
     first = str(np.datetime64(int(moments[0]), "us").astype("datetime64[s]"))
     begin = Moment().parse(start or first, "--start")
-    zero = int(np.datetime64(begin, "us").astype(np.int64))
-    size = read_duration(length) * 10**6
-    counted = [divmod((moment - zero) * size.denominator, size.numerator) for moment in moments.tolist()]
-    times: F64 = np.array([whole + rest / size.numerator for whole, rest in counted])
+    times = _count_months(moments, begin, 1) if step is None and len(moments) > 2 else None
+    if times is not None:
+        months = int(np.gcd.reduce(times.astype(np.int64)))
+        usual, times = f"{months}month", times / months
+    length = Duration().parse(step or usual, "--step")
+    if times is None and read_months(length):
+        times = _count_months(moments, begin, read_months(length))
+        if times is None:
+            raise InputError(f"--positions has times that are no whole steps of {length}", origin, f"from {begin}")
+    if times is None:
+        zero = int(np.datetime64(begin, "us").astype(np.int64))
+        size = read_duration(length) * 10**6
+        counted = [divmod((moment - zero) * size.denominator, size.numerator) for moment in moments.tolist()]
+        times = np.array([whole + rest / size.numerator for whole, rest in counted])
     for value in times[~(np.abs(times) <= MAX_POSITION)][:1].tolist():
         _TIME.check(value, "--positions")
     notes = (f"--positions: times are counted in steps of {length} from {begin}{', in UTC' if zoned else ''}",)
     return GivenPositions(times=times, origin=origin, start=begin, step=length, notes=notes)
+
+
+def _count_months(moments: I64, begin: str, months: int) -> F64 | None:
+    """Times in whole steps of months of the calendar; None where one is none of these."""
+    import numpy as np
+
+    from pe_spectra.domains import compute_moments
+
+    dates = moments.astype("datetime64[us]")
+    passed = (dates.astype("datetime64[M]") - np.datetime64(begin, "M")).astype(np.int64)
+    counts = passed // months
+    if counts.min() < 0 or (compute_moments(begin, f"{months}month", counts) != dates).any():
+        return None
+    return counts.astype(np.float64)

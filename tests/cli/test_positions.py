@@ -123,7 +123,10 @@ def test_where_no_encoding_has_the_positions_each_has_a_line(files):
         ("--positions times.csv::loud", "times.csv: has no column loud of numbers or times; it has date"),
         ("--positions times.csv --step 30x", "--step is no duration (30x); a number of ns, us, ms, s, min"),
         ("--positions times.csv --step 0s", "--step is out of range (0s)"),
-        ("--positions times.csv --step 1month", "--step of months counts no times of a file (1month); a step of one"),
+        (
+            "--positions times.csv --step 1month",
+            "--positions has times that are no whole steps of 1month (times.csv); from 2",
+        ),
         ("--positions times.csv --step nan", "--step is no duration (nan)"),
         ("--positions times.csv --step=-1h", "--step is no duration (-1h)"),
         ("--positions times.csv --start soon", "--start is not a date or time (soon)"),
@@ -164,3 +167,22 @@ def test_periods_are_lags_of_the_encoding_whatever_the_positions_are(files):
 
 def test_positions_before_the_first_are_refused_where_there_are_none(files, refuse):
     assert "dft d=8 at -2); whole positions from 0 on" in refuse("faithfulness -e dft:d=8 --positions=-2:2:1")
+
+
+@pytest.mark.parametrize(
+    ("dates", "more", "step", "times"),
+    [
+        (["2015-01", "2015-02", "2015-04"], (), "1month", [0, 1, 3]),
+        (["2015-01-31", "2015-02-28", "2015-03-31"], (), "1month", [0, 1, 2]),
+        (["2015-01-01", "2016-01-01", "2018-01-01"], (), "1year", [0, 1, 3]),
+        (["2015-01", "2015-02", "2015-04"], ("2014-12-01", "1month"), "1month", [1, 2, 4]),
+        (["2015-01-01", "2015-02-01", "2015-03-02"], (), "29d", None),
+    ],
+)
+def test_times_at_one_place_of_their_months_are_counted_in_months(tmp_path, dates, more, step, times):
+    path = tmp_path / "months.csv"
+    path.write_text("date\n" + "\n".join(dates) + "\n")
+    found = read_places(str(path), *more)
+    assert found.step == step
+    if times is not None:
+        assert found.times.tolist() == times

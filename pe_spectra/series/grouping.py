@@ -16,7 +16,7 @@ from pe_spectra.series.periodogram import OVERSAMPLING
 
 #: Highest multiple that is a harmonic; one above the third is weaker than the period, and not its only harmonic, or
 #: follows all lower ones.
-_HIGHEST, _MAY_LEAD = 24, 3
+_HIGHEST, _MAY_LEAD = 64, 3
 #: A multiple of a pattern is a period of its own where it is so much above all others; of a pulse all are alike.
 _CLEARLY = 1.5
 #: Cycles over the record within which weaker sinusoids are of one that is not steady: what changes its amplitude in
@@ -93,7 +93,7 @@ def group_lines(found: Found, span: float, samples: int, *, is_dated: bool) -> l
             drifts=len(cluster) > 1,
         )
         repeats = any(abs(cycles[other[0]] - 2 * one.cycles) <= _FARTHEST for other in clusters)
-        place = _find_base(one, groups, span if is_dated else None, repeats=repeats)
+        place = _find_base(one, groups, span if is_dated else None, found.own_cycles, repeats=repeats)
         if place is None:
             groups.append(_lengthen(one, found.own_cycles, span if is_dated else None))
         else:
@@ -124,9 +124,12 @@ def _measure_errors(found: Found, amplitudes: F64, samples: int) -> F64:
     return np.where(is_last, np.maximum(errors, _FARTHEST), errors)
 
 
-def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None, *, repeats: bool) -> int | None:
+def _find_base(
+    one: LineGroup, groups: list[LineGroup], span: float | None, own_cycles: float | None, *, repeats: bool
+) -> int | None:
     """The period that it is a harmonic of; none of one that the calendar has a name for.
 
+    `own_cycles` : of the period of the times, of which any multiple is a harmonic: what the times leave out makes some.
     `repeats` : whether it has a harmonic of its own, as a day has in a week.
     """
     if span is not None and name_period(span / one.cycles, 0.0) is not None:
@@ -138,7 +141,8 @@ def _find_base(one: LineGroup, groups: list[LineGroup], span: float | None, *, r
         near = abs(one.cycles - multiple * base.cycles) <= within
         is_weaker = bool(base.harmonics) and one.strongest < _CLEARLY * base.strongest
         is_next = set(range(2, multiple)) <= set(base.harmonics) and not repeats
-        follows = multiple <= _MAY_LEAD or is_weaker or is_next
+        is_own = own_cycles is not None and abs(base.cycles - own_cycles) <= _FARTHEST
+        follows = multiple <= _MAY_LEAD or is_weaker or is_next or is_own
         if 2 <= multiple <= _HIGHEST and near and follows:
             return place
     return None

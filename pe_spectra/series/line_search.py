@@ -112,7 +112,7 @@ def search_lines(times: F64, values: F64, step: float) -> Found:
         power = compute_power(sums, rest) * (0.5 * len(rest) * np.var(rest))
         whole = power if whole is None else whole
         background = fit_background(power, step, spacing, threshold)
-        level = _raise_where_times_leak(background.level, sums, threshold)
+        level = _raise_where_times_leak(background.level, power, sums, threshold)
         peaks = _pick(power, level, sums, threshold, lines)
         picked = [one for one in peaks if _is_no_trend(one[0], power, level, threshold, sums, places, rest)]
         if not picked or len(lines) in (before, MOST_LINES):
@@ -221,16 +221,16 @@ def _keep_standing(
     return _settle(places, values, [lines[one] for one in kept], model.frequencies[kept].tolist())
 
 
-def _find_own(window: F64, threshold: float, samples: int) -> NDArray[np.int64]:
-    """Frequencies at which the times themselves stand out of random ones, and of those of one stretch."""
+def _find_own(window: F64, threshold: float, floor: float) -> NDArray[np.int64]:
+    """Frequencies at which the times themselves stand out of a floor, and of those of one stretch."""
     cycles = np.maximum(np.arange(len(window)), 1) / OVERSAMPLING
-    return np.flatnonzero(window > threshold * np.maximum(1 / samples, 1 / (np.pi * cycles) ** 2))
+    return np.flatnonzero(window > threshold * np.maximum(floor, 1 / (np.pi * cycles) ** 2))
 
 
 def _find_own_cycles(sums: Sums, threshold: float) -> float | None:
     """How often the period of the times passes, as a week in days of business; None without one."""
     window = sums.cosine**2 + sums.sine**2
-    own = _find_own(window, threshold, len(sums.phases))
+    own = _find_own(window, threshold, 1 / len(sums.phases))  # that of random times
     if not len(own):
         return None
     first = int(own[window[own] > window[own].max() / 2][0])
@@ -239,17 +239,20 @@ def _find_own_cycles(sums: Sums, threshold: float) -> float | None:
     return float(near @ weights / weights.sum()) / OVERSAMPLING
 
 
-def _raise_where_times_leak(level: F64, sums: Sums, threshold: float) -> F64:
+def _raise_where_times_leak(level: F64, power: F64, sums: Sums, threshold: float) -> F64:
     """The level of noise with what times that have a period themselves, as days of business, carry to each frequency of
-    the noise at others: slow noise is found again at that period, and beside it.
+    the noise at others: slow noise is found again at that period, and beside it. What is too slow to be a period leaks
+    as it is.
     """
     window = sums.cosine**2 + sums.sine**2
-    if not len(_find_own(window, threshold, len(sums.phases))):
+    if not len(_find_own(window, threshold, float(np.median(window)) / math.log(2))):
         return level  # the fit has it all
+    source = level.copy()
+    source[:_SLOWEST] = np.maximum(level[:_SLOWEST], power[:_SLOWEST])
     size = choose_size(2 * len(level))
     between = (0, size + 1 - 2 * len(level))  # the frequencies are a circle, near enough, as those of a lattice are
     spread, found = (
-        np.fft.rfft(np.concatenate([np.pad(one, between, mode="edge"), one[:0:-1]])) for one in (window, level)
+        np.fft.rfft(np.concatenate([np.pad(one, between, mode="edge"), one[:0:-1]])) for one in (window, source)
     )
     found *= spread
     found /= spread[0].real

@@ -150,6 +150,14 @@ def test_harmonics_that_are_all_alike_are_of_one_pulse(period):
         assert [round(one.steps) for one in find(steps, pulse)] == [period]
 
 
+def test_a_pulse_has_all_its_harmonics_beside_another_period():
+    minutes = np.arange(1440.0 * 6)
+    values = 6.0 * (minutes % 60 == 17) + add_waves(minutes, (1440, 2)) + np.random.default_rng(1).standard_normal(8640)
+    found = find(minutes * MINUTE, values, origin=np.datetime64("2024-01-01"))
+    assert [one.named for one in found] == ["hour", "day"]
+    assert max(found[0].harmonics) > 24
+
+
 @pytest.mark.parametrize("times", ["months", "days"])
 def test_a_period_of_uneven_times_leaves_none_at_the_highest_frequencies(times):
     """Next to one cycle in two steps little of another wave makes a large one."""

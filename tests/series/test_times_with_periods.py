@@ -38,6 +38,28 @@ def test_slow_noise_on_days_of_business_has_no_week(noise):
     assert told <= 1
 
 
+def test_slow_noise_without_one_hour_of_each_day_has_no_day():
+    """Of a lattice with few gaps even a weak period of the times is far above what random gaps would leave."""
+    hours = np.arange(24.0 * 150)
+    told = 0
+    for seed in range(20):
+        noise = make_red(np.random.default_rng(1000 + seed), hours, 48)
+        told += bool(find(hours[hours % 24 != 12] * HOUR, noise[hours % 24 != 12]))
+    assert told <= 1
+
+
+def test_a_pattern_of_few_hours_a_day_is_one_of_the_day():
+    """As of the volume of trade in five minutes, large at both ends of the day."""
+    times = np.arange(0, 60 * DAY, 300)
+    clock = times % DAY / HOUR
+    is_open = (times // DAY % 7 < 5) & (clock >= 9.5) & (clock < 16)
+    times, clock = times[is_open], clock[is_open]
+    for seed in range(5):
+        noise = 0.4 * np.random.default_rng(seed).standard_normal(len(times))
+        found = find(times - times[0], np.exp(4 * ((clock - 9.5) / 6.5 - 0.5) ** 2 + noise))
+        assert [one.named for one in found] == ["day"]
+
+
 def test_noise_that_is_sampled_at_two_rates_has_no_period_of_the_slower_one():
     times = np.concatenate([np.arange(500.0) * 60, 30000 + np.arange(800.0) * 10])
     told = 0

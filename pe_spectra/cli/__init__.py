@@ -17,8 +17,9 @@ __all__ = ["main", "run_process"]
 
 _INTERRUPTED = 130
 #: Objects between two looks for rings of them that nothing holds: the modules alone are hundreds of times as many as
-#: Python waits for, and none of theirs are.
-_MANY = 50_000
+#: Python waits for, and none of theirs are. A look at them costs as much as a tenth of the import of NumPy; a command
+#: that draws, with Matplotlib's, makes half as many.
+_MANY = 400_000
 #: Seconds between a Ctrl-C and the next try: cleaning up takes less, and nobody notices the difference.
 _AGAIN = 0.1
 

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from pe_spectra.benchmarks.measuring import PROGRAM, Ratios, compare_programs
 from pe_spectra.benchmarks.start_ratios import SPECTRUM, TYPER
+from pe_spectra.cli import _MANY
 from pe_spectra.cli.commands import COMMANDS
 from tests.benchmarks.measuring import compare_loading
 from tests.program.command_line_files import READINGS
@@ -44,14 +45,14 @@ _INSTEAD = {
 }
 #: Those that stay below the target, noise included.
 QUICK = ("count-low-bin",)
-_AT_ONCE = "import gc, os; gc.set_threshold(50_000); import {}; os._exit(0)"
+_AT_ONCE = f"import gc, os; gc.set_threshold({_MANY}); import {{}}; os._exit(0)"
 #: What stands in S2 before anything of ours, and the most that it has been of `import typer`.
 PARTS = {"Typer alone": 0.9, "Typer and NumPy": 1.6, "Typer, NumPy and what else of Python is needed": 1.7}
 _PART_MODULES = ("typer", "typer, numpy", "typer, numpy, json, decimal, fractions, dataclasses, numpy.typing, shlex")
 #: Two bare panels of the size that `spectrum` draws.
-_PANELS = """
+_PANELS = f"""
 import gc, os, sys
-gc.set_threshold(50_000)
+gc.set_threshold({_MANY})
 import matplotlib.artist, numpy, typer
 matplotlib.artist.kwdoc = lambda _: ""
 from matplotlib.figure import Figure

@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import closest_pair as closest_module
 from pe_spectra.faithfulness.closest_pair import ROOMY, find_closest_pair, measure_pairs, scale_down, scale_up
 from pe_spectra.faithfulness.code_table import CodeTable
-from pe_spectra.faithfulness.separation import _separate_codes, _trace_lags
+from pe_spectra.faithfulness.separation import (
+    _separate_codes,
+    _square_distances,
+    _square_distances_by_scipy,
+    _trace_lags,
+)
 from tests import naive
 from tests.making import draw_table
 
@@ -221,6 +226,15 @@ def test_distances_of_pairs(monkeypatch):
 def test_the_curve_over_the_lag(table):
     assert_allclose(_trace_lags(table), naive.separation_by_lag(table), rtol=1e-14)
     assert_allclose(_trace_lags(table * 2.0**-664), naive.separation_by_lag(table) * 2.0**-664, rtol=1e-14)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 64])
+def test_few_differences_come_out_as_many(width):
+    rows, others = draw_table(64, width), np.concatenate([draw_table(300, width), np.full((20, width), np.inf)])
+    found = [np.empty((64, 320)) for _ in range(2)]
+    for square, out in zip((_square_distances, _square_distances_by_scipy), found, strict=True):
+        square(rows, others, out)
+    assert_array_equal(*found)
 
 
 def test_the_curve_beyond_the_range_is_none():

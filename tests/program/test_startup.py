@@ -13,6 +13,7 @@ from pe_spectra.encodings import ENCODINGS
 from pe_spectra.models.stated import statement
 from tests.places import MODELS
 from tests.planted import make_trained
+from tests.program.command_line_files import READINGS
 
 HEAVY = ("numpy", "scipy", "matplotlib", "rich", "pydantic")
 #: Runs the program and then tells, on stderr, which of the heavy modules were loaded.
@@ -101,6 +102,7 @@ def test_help_loads_no_more_than_it_names(tmp_path, line, spared):
         (f"audit {LLAMA} --json", "audit"),
         ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
         ("faithfulness --length 80 --json", "faithfulness"),
+        ("faithfulness -e calendar --length 80 --json", "faithfulness"),
     ],
 )
 def test_numbers_load_numpy_alone(tmp_path, line, kind):
@@ -131,6 +133,13 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
     assert start(tmp_path, *line.split(), "--quiet", probe=probe)[1] == []
 
 
+def test_a_short_series_loads_numpy_alone(tmp_path):
+    (tmp_path / "readings.csv").write_bytes(READINGS)
+    out, loaded = start(tmp_path, "series", "readings.csv", "--json", "--no-figure")
+    assert json.loads(out)["kind"] == "series"
+    assert loaded == ["numpy"]
+
+
 def test_a_check_that_passes_loads_numpy_alone(tmp_path):
     frozen = str(tmp_path / "ref.json")
     assert start(tmp_path, "freeze", str(LLAMA), "--output", frozen, "--quiet")[1] == ["numpy"]
@@ -145,6 +154,26 @@ def test_a_check_of_a_table_without_a_grid_loads_numpy_alone(tmp_path):
     out, loaded = start(tmp_path, "check", "table.npy", "--against", "ref.json", "--json")
     assert json.loads(out)["verdict"]["code"] == "as-frozen"
     assert loaded == ["numpy"]
+
+
+#: Runs the program as its installed script does, and tells at its end how often Python looked for rings of objects.
+LOOKS = """
+import atexit, gc, json, sys
+def count():
+    return sum(one["collections"] for one in gc.get_stats())
+from pe_spectra.cli import run_process
+before = count()
+atexit.register(lambda: sys.stderr.write(json.dumps([0, count() - before])))
+run_process()
+"""
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(
+    "line", [f"audit {LLAMA} --json", "spectrum --figure s.png", f"report {LLAMA} --output r.html", "schema"]
+)
+def test_nothing_looks_through_what_was_loaded(tmp_path, line):
+    assert start(tmp_path, *line.split(), "--quiet", probe=LOOKS)[1] == 0
 
 
 #: Runs the program and then tells which tables of measured software were read.

@@ -28,8 +28,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, sin_cos
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import estimate_kernel
-from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average
+from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average, estimate_kernel
 
 #: Ends of the names of files that an array can be written to.
 SUFFIXES = (".npy", ".csv", ".tsv", ".safetensors", ".npz")

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.json_keys import Region, read_key_regions
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
-from pe_spectra.files.tables import list_arrays, read_array
-from pe_spectra.models.dumps.called import read_called
-from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
@@ -23,6 +19,9 @@ from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CACHED, CALLED, FREQUENCIES, LISTED
 from pe_spectra.wording import count
+
+if TYPE_CHECKING:  # files of arrays are looked at by functions below that load what reads them
+    from pe_spectra.models.dumps.dump import Dump
 
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
 _AXES = (1, 2, 3)
@@ -184,6 +183,8 @@ def read_side(text: str, label: str = "", *, whole: bool = False) -> Side:
 
 def _read_others(found: ModelFile, side: Side) -> dict[str, FileArray]:
     """Read what a file of arrays holds beside those that one side of a comparison is."""
+    from pe_spectra.files.tables import list_arrays
+
     path = found.path or Path(found.shown)
     names = list_arrays(path, found.label)
     if not side.kinds:
@@ -201,6 +202,8 @@ def _state(content: ModelContent) -> Configuration:
 
 
 def _read_arrays(found: ModelFile) -> Side:
+    from pe_spectra.files.tables import list_arrays
+
     path = found.path or Path(found.shown)
     names = () if found.tensor else list_arrays(path, found.label)
     kinds = [name for name in names if name.endswith(_OF_KINDS)]
@@ -228,6 +231,8 @@ def _read_arrays(found: ModelFile) -> Side:
 
 def _read_kinds(shown: str, arrays: Mapping[str, FileArray]) -> Side:
     """Read what `export` or a capture wrote of every kind of layers, one array for each, or frequencies beside it."""
+    from pe_spectra.models.dumps.called import read_called
+
     dumps: list[Dump] = []
     for name, one in arrays.items():
         if not name.endswith(_OF_KINDS):
@@ -253,6 +258,8 @@ def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileA
     Of an array that is named, cosines or sines, the other is found beside it; else known names are
     looked for, and then the only array that fits. Complex numbers, cos + i sin, have a last axis of 2.
     """
+    from pe_spectra.files.tables import list_arrays
+
     names = list_arrays(path, label)
     single = _find(names, _SINGLE) if tensor is None else []
     if single:
@@ -267,6 +274,8 @@ def _read_rotary_dump(path: Path, tensor: str | None, label: str) -> tuple[FileA
 
 
 def _read_one(path: Path, tensor: str | None, label: str) -> FileArray:
+    from pe_spectra.files.tables import read_array
+
     found = read_array(path, tensor, label=label, axes=_AXES, complex_too=True)
     if not found.dtype.startswith("complex"):
         return found
@@ -316,6 +325,8 @@ def _take_exported(values: F64) -> F64:
 
 
 def _recognise(first: FileArray, second: FileArray | None, dtype: str | None) -> Dump:
+    from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
+
     if second is None:
         first = replace(first, values=_take_exported(first.values))
     # a list in a .csv file is a table of one column or one row; a cache may have an axis for a batch of 1

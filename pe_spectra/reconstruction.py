@@ -16,8 +16,7 @@ from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum
-from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
+from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES, Spectrum
 from pe_spectra.vocabulary import AXES
 
 #: Coefficients below this share of the largest are rounding, not support.

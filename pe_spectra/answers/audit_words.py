@@ -11,7 +11,6 @@ import numpy as np
 
 from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes
 from pe_spectra.answers.captions import place_below, write_blur, write_mean
-from pe_spectra.answers.scheme_words import say_other_scheme
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import KINDS
@@ -62,10 +61,16 @@ def judge_audits(models: Sequence[ModelAudit]) -> Verdict:
     return _judge_one(models[0]) if [one.error for one in models] == [None] else _judge_many(models)
 
 
+def _say_other(audit: ModelAudit) -> str:
+    from pe_spectra.answers.scheme_words import say_other_scheme  # which loads encodings of every such scheme
+
+    return say_other_scheme(audit)
+
+
 def _judge_one(audit: ModelAudit) -> Verdict:
     main, gravest = _find_main(audit), find_gravest(audit.findings)
     stated = main.configuration
-    what = _say_rotary(audit, main) if stated.scheme == "rotary" else say_other_scheme(audit)
+    what = _say_rotary(audit, main) if stated.scheme == "rotary" else _say_other(audit)
     what += f"; beside it {_name_some([one.part for one in stated.parts])}" if stated.parts else ""
     what = what if audit.reader is None else f"Read by {audit.reader.title}. {what}"
     if gravest is None:
@@ -222,7 +227,7 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
     is_turned, facts = layer.rotation is not None, []
     if layer.configuration.part and layer.scheme != "rotary" and layer.statement.turns:
         alone = ModelAudit(configuration=layer.configuration, file="", layers=(layer,))
-        facts.append(("encoding", say_other_scheme(alone)))
+        facts.append(("encoding", _say_other(alone)))
     if is_turned:
         axes = [one.data["axes"] for one in layer.configuration.findings if one.code == GRID_ROTATION.code]
         facts += [

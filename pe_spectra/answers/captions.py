@@ -9,10 +9,8 @@ import numpy as np
 
 from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
-from pe_spectra.spectrum import Spectrum, SpectrumSummary
 from pe_spectra.spectrum.evenness import LOW_BINS, Finest, compare_ends
-from pe_spectra.spectrum.kernels import describe_kernel
-from pe_spectra.spectrum.record import EMPTY_BAND
+from pe_spectra.spectrum.record import EMPTY_BAND, Spectrum, SpectrumSummary
 from pe_spectra.spectrum.signs import explain_signs
 from pe_spectra.wording import join, percent, shorten, write_run
 
@@ -327,6 +325,8 @@ def _name_encodings(spectra: Sequence[Spectrum], *, brief: bool) -> dict[Encodin
 
 def _describe_estimator(spectrum: Spectrum) -> str:
     if spectrum.estimator == "lag-window":
+        from pe_spectra.spectrum.kernels import describe_kernel
+
         source = describe_kernel(spectrum.encoding, spectrum.kernel_source or "exact", spectrum.length)
         return f"lag-window spectrum ({source})"
     if spectrum.estimator == "nudft":

@@ -23,8 +23,8 @@ from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
 from pe_spectra.quantities import derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum
 from pe_spectra.spectrum.kernels import describe_average
+from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import OUTCOMES
 from pe_spectra.wording import capitalise, count, join, tell_apart
 

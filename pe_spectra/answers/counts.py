@@ -9,7 +9,7 @@ from pe_spectra.answers.captions import place_below
 from pe_spectra.encodings import Sinusoidal
 from pe_spectra.quantities import quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import LowBinCount
+from pe_spectra.spectrum.low_bin import LowBinCount
 from pe_spectra.wording import percent
 
 VERDICTS = Verdicts({"crowded-low-bin": "note", "sparse-low-bin": "ok"})

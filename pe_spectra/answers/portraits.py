@@ -20,7 +20,7 @@ from pe_spectra.inspection.resize import Resized
 from pe_spectra.inspection.row_findings import RowKind, order_findings
 from pe_spectra.quantities import quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum
+from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import RESIZE_METHODS, Level
 from pe_spectra.wording import count, join, percent, shorten, write_time
 

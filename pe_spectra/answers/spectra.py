@@ -22,10 +22,11 @@ from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum, SpectrumSummary, count_low_frequencies
 from pe_spectra.spectrum.evenness import LOW_BINS
+from pe_spectra.spectrum.grid_spectrum import GridSpectrum
 from pe_spectra.spectrum.kernels import SOURCES, describe_average
-from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES
+from pe_spectra.spectrum.low_bin import LowBinCount, count_low_frequencies
+from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES, Spectrum, SpectrumSummary
 from pe_spectra.wording import percent, write_at_most, write_power, write_time
 
 #: The summaries that only a distribution has.

@@ -12,8 +12,9 @@ from pe_spectra.benchmarks.ratio_row import RatioRow
 from pe_spectra.encodings import Frequencies, Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.reconstruction import reconstruct, reconstruct_all_positions
-from pe_spectra.spectrum import Spectrum, compute_spectra, compute_spectrum
 from pe_spectra.spectrum.density import sum_kernels
+from pe_spectra.spectrum.lag_window import compute_spectra, compute_spectrum
+from pe_spectra.spectrum.record import Spectrum
 
 BANDWIDTH = 4.0
 #: Width of the encodings here, and of the one whose reconstructions are taken all at once.

@@ -15,7 +15,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.closest_pair import ClosestPair, find_closest_pair
 from pe_spectra.faithfulness.pair_lags import find_closest_lag
 from pe_spectra.faithfulness.separation import find_pair_words
-from pe_spectra.spectrum import compute_gram_kernel
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Of the ladder: its width, and two lengths.
 D, LONG, SHORT = 512, 1_000_000, 8192

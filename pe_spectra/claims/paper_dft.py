@@ -12,9 +12,10 @@ from pe_spectra.claims.judging import POSITIONS, ROUNDING, TEN_BINS, D, Judgemen
 from pe_spectra.encodings import Dft
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness import measure_faithfulness
+from pe_spectra.fourier import compute_dft_weights
 from pe_spectra.metrics.compare import compare_encodings
 from pe_spectra.reconstruction import reconstruct_positions
-from pe_spectra.spectrum import compute_dft_weights, compute_spectrum
+from pe_spectra.spectrum.lag_window import compute_spectrum
 
 K = D // 2 - 1
 

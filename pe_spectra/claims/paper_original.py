@@ -12,7 +12,9 @@ from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.encodings.sinusoidal import PixelBands
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.reconstruction import PositionReconstruction, reconstruct_positions
-from pe_spectra.spectrum import Spectrum, compute_spectrum, count_low_bin
+from pe_spectra.spectrum.lag_window import compute_spectrum
+from pe_spectra.spectrum.low_bin import count_low_bin
+from pe_spectra.spectrum.record import Spectrum
 
 #: Length of the paper's figures.
 LENGTH = 80

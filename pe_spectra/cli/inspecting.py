@@ -68,7 +68,8 @@ def compare(
 
 def _check_compared(encodings: Sequence[Encoding], length: int | None) -> None:
     """Refuse what could not be compared in time."""
-    from pe_spectra.metrics.common_ground import LEAST_WIDTH, choose_length, count_positions
+    from pe_spectra.encodings.codes import count_positions
+    from pe_spectra.metrics.common_ground import LEAST_WIDTH, choose_length
 
     shared = length or choose_length(encodings)
     sizes = [shared if e.shape is None else count_positions(e) or shared for e in encodings]

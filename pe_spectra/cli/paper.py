@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from pe_spectra.exact import F64
     from pe_spectra.faithfulness import Faithfulness
     from pe_spectra.reconstruction import Reconstruction
-    from pe_spectra.spectrum import GridSpectrum, LowBinCount, Spectrum
+    from pe_spectra.spectrum.grid_spectrum import GridSpectrum
+    from pe_spectra.spectrum.low_bin import LowBinCount
+    from pe_spectra.spectrum.record import Spectrum
 
 _DEFAULT_S = (5, 40, 75)
 _PAPER_PAIR = ("sinusoidal", "dft")
@@ -48,7 +50,7 @@ def spectrum(
     check_work("--d, --grid and --bandwidth", points, MAX_PRINTED_NUMBERS)
     from pe_spectra.answers.answer import gather_notes
     from pe_spectra.answers.spectra import answer_spectra
-    from pe_spectra.spectrum import compute_grid_spectrum
+    from pe_spectra.spectrum.grid_spectrum import compute_grid_spectrum
 
     with run.progress("computing spectra"):
         spectra, notes = _compute_spectra(encodings, grid, bandwidths, boundary, subject.length)
@@ -125,7 +127,7 @@ def count_low_bin(run: Run, subject: Subject, edge: int | None) -> Outcome:
     encodings = subject.build("sinusoidal")
     check_work("--d and --rho", _count_points(encodings, None) // 2, MAX_COUNTED_FREQUENCIES)
     from pe_spectra.answers.counts import answer_counts
-    from pe_spectra.spectrum import count_low_bin
+    from pe_spectra.spectrum.low_bin import count_low_bin
 
     counts = [count_low_bin(e, length=edge) for e in encodings]
     figure = plot("pe_spectra.plots.strips.compose_low_bin", *counts)
@@ -140,7 +142,7 @@ def _share_lattice(
     Real positions are the lattice of all encodings that are looked at there.
     """
     from pe_spectra.encodings.sampled import Sampled
-    from pe_spectra.spectrum import choose_bandwidth, choose_lattice
+    from pe_spectra.spectrum.lag_window import choose_bandwidth, choose_lattice
 
     if len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):
         return grid, bandwidths, ()
@@ -162,7 +164,7 @@ def _compute_spectra(
 
     A bandwidth of None is each encoding's own. There is a note on each that is reflected although `none` was asked for.
     """
-    from pe_spectra.spectrum import compute_spectrum, list_axes
+    from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
 
     spectra = [
         compute_spectrum(e, grid=grid, bandwidth=b, boundary=boundary or BOUNDARIES[0], length=length, axis=axis)
@@ -212,8 +214,8 @@ def _count_points(encodings: Sequence[Encoding], grid: int | None) -> int:
 def _compute_kernels(results: Sequence[Reconstruction]) -> tuple[list[F64 | None], tuple[str, ...]]:
     """The bare kernel of each encoding, and a note on each that has none."""
     from pe_spectra.answers.answer import name_apart
-    from pe_spectra.spectrum import compute_bare_kernel
     from pe_spectra.spectrum.kernels import describe_average
+    from pe_spectra.spectrum.lag_window import compute_bare_kernel
 
     together = [r.spectrum.encoding for r in results]
     kernels = [compute_bare_kernel(r.spectrum.encoding, r.spectrum.grid) for r in results]
@@ -278,7 +280,8 @@ def _follow_counts(run: Run, counts: Sequence[LowBinCount]) -> str:
 def _draw_spectra(spectra: Sequence[Spectrum], planes: Sequence[GridSpectrum]) -> Figure:
     from pe_spectra.encodings import Dft
     from pe_spectra.plots.spectrum import compose_spectrum
-    from pe_spectra.spectrum import compute_local_spectra, compute_spectrum
+    from pe_spectra.spectrum.lag_window import compute_spectrum
+    from pe_spectra.spectrum.periodograms import compute_local_spectra
 
     if planes and len(planes) * 2 == len(spectra):
         from pe_spectra.plots.planes import compose_grid_spectra

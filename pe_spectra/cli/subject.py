@@ -89,7 +89,7 @@ class Subject:
             return _sample(subject.build(*default), places)
         if length is None:
             return self.build(*default), {}
-        from pe_spectra.metrics.common_ground import explain_absence
+        from pe_spectra.encodings.codes import explain_absence
 
         encodings = replace(self, length=None).build(*default)
         missing = {e: reason for e in encodings if (reason := explain_absence(e, length))}

@@ -17,6 +17,7 @@ from pe_spectra.encodings.protocol import Encoding, HasBias, HasFrequencies, Has
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_POSITION
+from pe_spectra.wording import count
 
 
 class Codes(NamedTuple):
@@ -74,6 +75,27 @@ def read_codes(encoding: Encoding, length: int) -> F64:
         raise InputError("this encoding gives positions no vector", encoding.label, "an encoding with a table")
     check_held("the table", length, encoding.d)
     return encoding.table(length)
+
+
+def count_positions(encoding: Encoding) -> int | None:
+    """How many positions an encoding has: its rows, or the places of its grid; None without an end.
+
+    >>> from pe_spectra import Sinusoidal, read_encoding
+    >>> count_positions(Sinusoidal()), count_positions(read_encoding("one-hot:d=64"))
+    (None, 64)
+    """
+    return encoding.rows if encoding.shape is None else math.prod(encoding.shape)
+
+
+def explain_absence(encoding: Encoding, length: int) -> str:
+    """Say how many positions an encoding has that cannot be had at so many; empty where it can.
+
+    >>> from pe_spectra import read_encoding
+    >>> explain_absence(read_encoding("one-hot:d=64"), 65), explain_absence(read_encoding("one-hot:d=64"), 64)
+    ('64 positions', '')
+    """
+    most = count_positions(encoding)
+    return "" if most is None or length <= most else count(most, "position")
 
 
 def count_work(encodings: Sequence[Encoding], sizes: Sequence[int], least: int) -> tuple[int, int]:

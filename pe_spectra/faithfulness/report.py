@@ -27,9 +27,9 @@ from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
 from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.spectrum.lag_window import compute_spectrum
 from pe_spectra.vocabulary import DOMAINS, OUTCOME_CELLS, OUTCOMES
 
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)

@@ -29,7 +29,7 @@ from pe_spectra.faithfulness.pair_lags import PairLags, PairWords
 from pe_spectra.limits import MAX_CURVE, MAX_PAIR_WORK, MAX_RANK_WORK
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import compute_gram_kernel
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Differences of a normalised kernel below this are none.
 _FLAT = 1e-9

@@ -23,7 +23,8 @@ from pe_spectra.precision.rounding_report import PrecisionReport
 from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.reconstruction import Reconstruction, reconstruct_positions
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum, compute_lag_window_spectrum, compute_spectrum
+from pe_spectra.spectrum.lag_window import compute_lag_window_spectrum, compute_spectrum
+from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:

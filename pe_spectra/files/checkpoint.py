@@ -12,6 +12,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.json_toml import parse_object, read_json
 from pe_spectra.files.known_tables import find_known_name
+from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.reading import (
     NoTableError,
     NoTableRefusedError,
@@ -29,10 +30,8 @@ from pe_spectra.limits import MAX_SHARDS, MAX_TENSOR_INDEX_BYTES
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 _CONFIGURATION = "config.json"
 _PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
-PICKLE_SUFFIXES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt")
 #: No separator, no drive, no folder above: a shard lies beside its index.
 _SHARD = re.compile(r"[^/\\:\0]+\.safetensors")
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,60}")
 
 
 def find_configuration(place: Path, label: str = "") -> dict[str, Any] | None:
@@ -118,22 +117,6 @@ class Shards(Tensors):
         """Read one tensor from the shard that the index places it in."""
         with open_regular(self._file.path.parent / self._places[name], label=self._file.label) as shard:
             return Safetensors(shard).take(replace(wanted, tensor=name))
-
-
-def explain_pickle(path: Path) -> str:
-    """Say why a pickle is refused, and the one line that converts it.
-
-    >>> explain_pickle(Path("a/model.bin"))[:74]
-    'is a pickle, which can run code when it is read; where you trust it, conve'
-    """
-    is_plain = _PLAIN_NAME.fullmatch(path.name) is not None and path.suffix != ".json"
-    name = path.name if is_plain else "FILE.pt"
-    line = (
-        "import torch, safetensors.torch as s; "
-        f"t = torch.load('{name}', map_location='cpu', weights_only=True); "
-        "s.save_file({k: v.clone().contiguous() for k, v in t.items() if torch.is_tensor(v)}, 'model.safetensors')"
-    )
-    return f'is a pickle, which can run code when it is read; where you trust it, convert it: python -c "{line}"'
 
 
 def _read_places(index: dict[str, Any]) -> dict[str, str]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.reading import RefusedError, open_regular
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_DEPTH, MAX_DIGITS, MAX_SETTINGS_BYTES
+
+if TYPE_CHECKING:
+    import tomllib
 
 #: Parts of a dotted key. The parser's time grows with their square: 50,000 take half a minute.
 _MAX_KEY_PARTS = 32
@@ -208,6 +210,8 @@ def _name_kind(found: object) -> str:
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
+    import tomllib
+
     # everything is caught: the parser raises ValueError for 5,000 digits, RecursionError for open
     # brackets, and what else it may raise is the file's fault too
     try:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
-from pe_spectra.files.checkpoint import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
 from pe_spectra.files.json_toml import parse_object, read_json
+from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular, read_bytes, with_label
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_FOLDERS
 from pe_spectra.records import dataclass

@@ -31,20 +31,12 @@ from pe_spectra.metrics.resolution import measure_ranks
 from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import (
-    GridSpectrum,
-    Kernel,
-    LocalSpectra,
-    Spectrum,
-    compute_grid_spectrum,
-    compute_local_spectra,
-    compute_spectrum,
-    estimate_grid_kernel,
-    estimate_kernel,
-    list_axes,
-    measure_toeplitz_share,
-)
-from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.spectrum.gram import measure_toeplitz_share
+from pe_spectra.spectrum.grid_spectrum import GridSpectrum, compute_grid_spectrum
+from pe_spectra.spectrum.kernels import Kernel, check_length, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
+from pe_spectra.spectrum.periodograms import LocalSpectra, compute_local_spectra
+from pe_spectra.spectrum.record import Spectrum
 
 Found = TypeVar("Found")
 #: Entries of a map that is held for the picture: heads times the square of the length.

@@ -20,8 +20,9 @@ from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum, compute_spectrum, list_axes
 from pe_spectra.spectrum.kernels import check_length
+from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
+from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import AXES, CORNER_METHODS, RESIZE_METHODS
 
 SIZE = IntegerRange(minimum=1, maximum=MAX_LENGTH)

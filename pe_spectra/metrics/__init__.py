@@ -24,7 +24,8 @@ from pe_spectra.metrics.kernel_shape import PeriodMatch, measure_periods
 from pe_spectra.metrics.measures import Measure, Metric, Metrics, check_table, metric, or_reason, rescale
 from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum, compute_gram_kernel, measure_toeplitz_share
+from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
+from pe_spectra.spectrum.record import Spectrum
 
 __all__ = [
     "METRICS",

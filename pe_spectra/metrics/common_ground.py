@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.encodings.codes import count_work, read_grid_codes
+from pe_spectra.encodings.codes import count_positions, count_work, read_grid_codes
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError, UndefinedError
@@ -18,17 +17,10 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.limits import MAX_COMPARED_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_PAIR_WORK_TOGETHER
 from pe_spectra.metrics import TOO_LARGE, Resolution, Views, measure_ladder_resolution
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import (
-    Spectrum,
-    choose_bandwidth,
-    compute_density_spectrum,
-    compute_lag_window_spectrum,
-    compute_spectrum,
-    estimate_grid_kernel,
-    estimate_kernel,
-)
-from pe_spectra.spectrum.kernels import Kernel
-from pe_spectra.wording import count
+from pe_spectra.spectrum.density import compute_density_spectrum
+from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_kernel
+from pe_spectra.spectrum.lag_window import choose_bandwidth, compute_lag_window_spectrum, compute_spectrum
+from pe_spectra.spectrum.record import Spectrum
 
 DEFAULT_LENGTH = 128
 #: What a position costs at least, in columns, whatever the width.
@@ -36,27 +28,6 @@ LEAST_WIDTH = 64
 _ON_A_GRID = "its positions fill a grid, so they have no single lag"
 #: At 0 and pi all spectra are reflected: a table's can be had in no other way, as its kernel tells w from -w nowhere.
 BOUNDARY = "reflect"
-
-
-def count_positions(encoding: Encoding) -> int | None:
-    """How many positions an encoding has: its rows, or the places of its grid; None without an end.
-
-    >>> from pe_spectra import Sinusoidal, read_encoding
-    >>> count_positions(Sinusoidal()), count_positions(read_encoding("one-hot:d=64"))
-    (None, 64)
-    """
-    return encoding.rows if encoding.shape is None else math.prod(encoding.shape)
-
-
-def explain_absence(encoding: Encoding, length: int) -> str:
-    """Say how many positions an encoding has that cannot be had at so many; empty where it can.
-
-    >>> from pe_spectra import read_encoding
-    >>> explain_absence(read_encoding("one-hot:d=64"), 65), explain_absence(read_encoding("one-hot:d=64"), 64)
-    ('64 positions', '')
-    """
-    most = count_positions(encoding)
-    return "" if most is None or length <= most else count(most, "position")
 
 
 def choose_length(encodings: Sequence[Encoding]) -> int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pe_spectra.encodings import Encoding
+from pe_spectra.encodings.codes import explain_absence
 from pe_spectra.encodings.learned import describe_part
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
@@ -30,7 +31,6 @@ from pe_spectra.metrics.common_ground import (
     Lattice,
     add_codes,
     choose_length,
-    explain_absence,
     find_kernel,
     find_own_frequencies,
     find_spacing,
@@ -39,8 +39,8 @@ from pe_spectra.metrics.common_ground import (
 )
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum, estimate_kernel
-from pe_spectra.spectrum.kernels import LENGTH
+from pe_spectra.spectrum.kernels import LENGTH, estimate_kernel
+from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
 

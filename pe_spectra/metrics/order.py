@@ -23,7 +23,7 @@ from pe_spectra.metrics.measures import (
     rescale,
 )
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import compute_gram_kernel
+from pe_spectra.spectrum.gram import compute_gram_kernel
 
 #: Entries of the Gram matrix that are put in order; beyond, its rows are sampled evenly.
 _MOST_ENTRIES = 1 << 20

@@ -29,7 +29,9 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum import Spectrum, SpectrumSummary, compute_density_spectrum, count_low_frequencies
+from pe_spectra.spectrum.density import compute_density_spectrum
+from pe_spectra.spectrum.low_bin import count_low_frequencies
+from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
 from pe_spectra.vocabulary import RANKS, Level
 
 #: Of layers without a rotation.

@@ -29,7 +29,8 @@ from pe_spectra.plots.style import SMALL_SIZE
 from pe_spectra.plots.wavelengths import draw_audit, draw_ladder, draw_ways
 
 if TYPE_CHECKING:
-    from pe_spectra.spectrum import GridSpectrum, Spectrum
+    from pe_spectra.spectrum.grid_spectrum import GridSpectrum
+    from pe_spectra.spectrum.record import Spectrum
 
 #: Of a picture in a notebook: inches, and dots to the inch.
 _SMALL, _RESOLUTION = (4.5, 2.4), 96

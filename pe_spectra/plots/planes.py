@@ -19,7 +19,8 @@ from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, escape_senten
 from pe_spectra.spectrum.record import MOST_NEGATIVE
 
 if TYPE_CHECKING:
-    from pe_spectra.spectrum import GridSpectrum, LocalSpectra
+    from pe_spectra.spectrum.grid_spectrum import GridSpectrum
+    from pe_spectra.spectrum.periodograms import LocalSpectra
 
 #: Encodings on one sheet, at most.
 MOST_ROWS = 6

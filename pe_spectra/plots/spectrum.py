@@ -44,7 +44,8 @@ from pe_spectra.plots.style import (
 )
 
 if TYPE_CHECKING:
-    from pe_spectra.spectrum import LocalSpectra, Spectrum
+    from pe_spectra.spectrum.periodograms import LocalSpectra
+    from pe_spectra.spectrum.record import Spectrum
 
 OMEGA_LABEL = "frequency ω (rad/position)"
 #: The logarithmic panel shows at least so many powers of ten.

@@ -23,7 +23,7 @@ from pe_spectra.plots.spectrum import OMEGA_LABEL
 from pe_spectra.plots.style import BLACK, BLUE, VERMILION, escape_sentence, escape_text, fixed_style
 
 if TYPE_CHECKING:
-    from pe_spectra.spectrum import LowBinCount
+    from pe_spectra.spectrum.low_bin import LowBinCount
 
 #: Strokes closer than this share of a decade fall together in print and are drawn once.
 _RESOLUTION = 1 / 200

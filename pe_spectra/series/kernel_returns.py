@@ -16,7 +16,7 @@ from pe_spectra.metrics import measure_periods
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.proposing import SharedPeriod
-from pe_spectra.spectrum import estimate_kernel
+from pe_spectra.spectrum.kernels import estimate_kernel
 
 #: A kernel comes back at a period where it is by more than this, of k(0), above what it is within the period.
 LEAST_RISE = 0.01

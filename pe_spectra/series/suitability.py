@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pe_spectra.encodings import Encoding, GivenArray, HasContinuousTable, HasTable
+from pe_spectra.encodings.codes import explain_absence
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
@@ -16,7 +17,6 @@ from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.separation import measure_separation
 from pe_spectra.metrics import measure_norm, relate_separation
-from pe_spectra.metrics.common_ground import explain_absence
 from pe_spectra.metrics.compare import OF_PERIOD
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass

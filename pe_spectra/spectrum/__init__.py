@@ -1,62 +1,64 @@
-"""The spectrum of an encoding: Eq. (15), Eq. (16), Eq. (22), the lag window, and what sums them up."""
+"""The spectrum of an encoding: Eq. (15), Eq. (16), Eq. (22), the lag window, and what sums them up.
+
+Names are imported when they are first used: what counts a ladder, or prints a summary, loads no more than that.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pe_spectra.fourier import compute_dft_weights, compute_omega
-from pe_spectra.spectrum.density import compute_density_spectrum
-from pe_spectra.spectrum.gram import compute_gram_kernel, compute_grid_kernel, measure_toeplitz_share
-from pe_spectra.spectrum.grid_spectrum import GridSpectrum, compute_grid_spectrum
-from pe_spectra.spectrum.kernels import Kernel, estimate_grid_kernel, estimate_kernel
-from pe_spectra.spectrum.lag_window import (
-    choose_bandwidth,
-    choose_lattice,
-    compute_bare_kernel,
-    compute_lag_window_spectrum,
-    compute_spectra,
-    compute_spectrum,
-    list_axes,
-)
-from pe_spectra.spectrum.low_bin import LowBinCount, count_low_bin, count_low_frequencies
-from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
+if TYPE_CHECKING:
+    from pe_spectra.fourier import compute_dft_weights as compute_dft_weights
+    from pe_spectra.fourier import compute_omega as compute_omega
+    from pe_spectra.spectrum.density import compute_density_spectrum as compute_density_spectrum
+    from pe_spectra.spectrum.gram import compute_gram_kernel as compute_gram_kernel
+    from pe_spectra.spectrum.gram import compute_grid_kernel as compute_grid_kernel
+    from pe_spectra.spectrum.gram import measure_toeplitz_share as measure_toeplitz_share
+    from pe_spectra.spectrum.grid_spectrum import GridSpectrum as GridSpectrum
+    from pe_spectra.spectrum.grid_spectrum import compute_grid_spectrum as compute_grid_spectrum
+    from pe_spectra.spectrum.kernels import Kernel as Kernel
+    from pe_spectra.spectrum.kernels import estimate_grid_kernel as estimate_grid_kernel
+    from pe_spectra.spectrum.kernels import estimate_kernel as estimate_kernel
+    from pe_spectra.spectrum.lag_window import choose_bandwidth as choose_bandwidth
+    from pe_spectra.spectrum.lag_window import choose_lattice as choose_lattice
+    from pe_spectra.spectrum.lag_window import compute_bare_kernel as compute_bare_kernel
+    from pe_spectra.spectrum.lag_window import compute_lag_window_spectrum as compute_lag_window_spectrum
+    from pe_spectra.spectrum.lag_window import compute_spectra as compute_spectra
+    from pe_spectra.spectrum.lag_window import compute_spectrum as compute_spectrum
+    from pe_spectra.spectrum.lag_window import list_axes as list_axes
+    from pe_spectra.spectrum.low_bin import LowBinCount as LowBinCount
+    from pe_spectra.spectrum.low_bin import count_low_bin as count_low_bin
+    from pe_spectra.spectrum.low_bin import count_low_frequencies as count_low_frequencies
+    from pe_spectra.spectrum.periodograms import LocalSpectra as LocalSpectra
+    from pe_spectra.spectrum.periodograms import compute_irregular_spectrum as compute_irregular_spectrum
+    from pe_spectra.spectrum.periodograms import compute_local_spectra as compute_local_spectra
+    from pe_spectra.spectrum.record import Spectrum as Spectrum
+    from pe_spectra.spectrum.record import SpectrumSummary as SpectrumSummary
 
-if TYPE_CHECKING:  # of encodings at real positions and of means over windows: loaded when first used
-    from pe_spectra.spectrum.periodograms import LocalSpectra, compute_irregular_spectrum, compute_local_spectra
+#: Module -> the names that it defines.
+_NAMES = {
+    "fourier": ("compute_dft_weights", "compute_omega"),
+    "spectrum.density": ("compute_density_spectrum",),
+    "spectrum.gram": ("compute_gram_kernel", "compute_grid_kernel", "measure_toeplitz_share"),
+    "spectrum.grid_spectrum": ("GridSpectrum", "compute_grid_spectrum"),
+    "spectrum.kernels": ("Kernel", "estimate_grid_kernel", "estimate_kernel"),
+    "spectrum.lag_window": (
+        *("choose_bandwidth", "choose_lattice", "compute_bare_kernel", "compute_lag_window_spectrum"),
+        *("compute_spectra", "compute_spectrum", "list_axes"),
+    ),
+    "spectrum.low_bin": ("LowBinCount", "count_low_bin", "count_low_frequencies"),
+    "spectrum.periodograms": ("LocalSpectra", "compute_irregular_spectrum", "compute_local_spectra"),
+    "spectrum.record": ("Spectrum", "SpectrumSummary"),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "GridSpectrum",
-    "Kernel",
-    "LocalSpectra",
-    "LowBinCount",
-    "Spectrum",
-    "SpectrumSummary",
-    "choose_bandwidth",
-    "choose_lattice",
-    "compute_bare_kernel",
-    "compute_density_spectrum",
-    "compute_dft_weights",
-    "compute_gram_kernel",
-    "compute_grid_kernel",
-    "compute_grid_spectrum",
-    "compute_irregular_spectrum",
-    "compute_lag_window_spectrum",
-    "compute_local_spectra",
-    "compute_omega",
-    "compute_spectra",
-    "compute_spectrum",
-    "count_low_bin",
-    "count_low_frequencies",
-    "estimate_grid_kernel",
-    "estimate_kernel",
-    "list_axes",
-    "measure_toeplitz_share",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pe_spectra.spectrum import periodograms
-
-    return getattr(periodograms, name)
+    found: object = getattr(import_module(f"pe_spectra.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

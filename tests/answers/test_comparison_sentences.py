@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pe_spectra import compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
 from pe_spectra.encodings import GivenArray
+from pe_spectra.encodings.codes import count_positions, explain_absence
 from pe_spectra.encodings.sampled import Sampled
-from pe_spectra.metrics.common_ground import count_positions, explain_absence
 from pe_spectra.metrics.compare import find_better, list_columns, sort_comparisons
 from tests.making import draw_table, give_table
 

@@ -133,6 +133,33 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
     assert start(tmp_path, *line.split(), "--quiet", probe=probe)[1] == []
 
 
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("line", "spared"),
+    [
+        # of a configuration with a rotation: what reads arrays and other files, and what other encodings are
+        (
+            f"audit {LLAMA}",
+            (
+                "files.tables",
+                "files.checkpoint",
+                "models.dumps.phases",
+                "spectrum.gram",
+                "encodings.learned",
+                "tomllib",
+            ),
+        ),
+        (f"context {LLAMA} --target 262144", ("files.tables", "models.dumps.phases", "spectrum.gram", "tomllib")),
+        (f"freeze {LLAMA} --output other.json", ("files.tables", "models.dumps.phases", "spectrum.gram")),
+        ("faithfulness --length 80", ("metrics",)),
+        ("count-low-bin --d 64", ("spectrum.density", "spectrum.kernels")),
+    ],
+)
+def test_what_an_answer_does_not_need_is_not_loaded(tmp_path, line, spared):
+    names = tuple(name if name == "tomllib" else f"pe_spectra.{name}" for name in spared)
+    assert start(tmp_path, *line.split(), "--quiet", probe=PROBE.replace(repr(HEAVY), repr(names)))[1] == []
+
+
 def test_a_short_series_loads_numpy_alone(tmp_path):
     (tmp_path / "readings.csv").write_bytes(READINGS)
     out, loaded = start(tmp_path, "series", "readings.csv", "--json", "--no-figure")

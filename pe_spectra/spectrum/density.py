@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import cast
 
 import numpy as np
 
@@ -94,8 +95,9 @@ def compute_density_spectra(
         n = check_grid(encoding, grid)
         if isinstance(encoding, OnLattice) and n == encoding.default_grid and not always_blur:
             found[place] = _spectrum_on_lattice(encoding, n)
-        elif isinstance(encoding, HasFrequencies):
-            frequencies = encoding.frequencies()
+        # by its class: to ask an encoding takes Python 3.11 as long as a twentieth of its spectrum
+        elif issubclass(type(encoding), HasFrequencies):
+            frequencies = cast("HasFrequencies", encoding).frequencies()
             together.setdefault((n, len(frequencies.values)), {})[place] = frequencies
         else:
             raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")

@@ -8,6 +8,7 @@ underflows, however small the sum is.
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from itertools import product
 from typing import NamedTuple
@@ -134,11 +135,12 @@ def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         spread = np.log(u.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
         reach = np.hypot(k - n, np.sqrt(np.divide(-_LEAST - spread, c))[:, None]) * (1 + _SLACK) + _SLACK
-    first = np.array([np.searchsorted(*one) for one in zip(u, k - reach, strict=True)])
-    beyond = np.array([np.searchsorted(*one, side="right") for one in zip(u, k + reach, strict=True)])
+    ends = np.stack([k - reach, k + reach], axis=1)
+    first, beyond = np.array([one.searchsorted(both) for one, both in zip(u, ends, strict=True)]).swapaxes(0, 1)
     factor = np.empty((*n.shape, 1))
     sets, size = u.shape
     rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
+    rows = math.ceil(len(k) / math.ceil(len(k) / rows))  # evenly: a last block of few rows takes as long as one of many
     together = max(1, _PAIRS // (rows * size))
     for first_set, start in product(range(0, sets, together), range(0, len(k), rows)):
         one = slice(first_set, first_set + together)

@@ -65,13 +65,14 @@ def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
     pairs = np.arange(rows, rows - lags, -1)
     kernel: F64 = _sum_products(table, lags) / pairs
     width = rows // _SHARE
-    while width > _LAST and lags > rows - width:
+    while width > _LAST and lags > (first := rows - width):
         # from here on the pairs are of one of the first and one of the last `width` rows
-        first = rows - width
         kernel[first:] = _correlate(table[:width], table[first:], lags - first) / pairs[first:]
         width //= _SHARE
-    for lag in range(max(0, rows - _LAST), lags):
-        kernel[lag] = np.einsum("ij,ij->", table[lag:], table[: rows - lag]) / (rows - lag)
+    first = max(0, rows - _LAST)
+    if lags > first:
+        products = table[: rows - first] @ table[first:].T
+        kernel[first:] = [np.trace(products, offset) for offset in range(lags - first)] / pairs[first:]
     return kernel
 
 
@@ -95,17 +96,17 @@ def _correlate(first: F64, second: F64 | None, lags: int) -> F64:
     length = len(first) if second is None else len(second)
     size = _find_quick_length(max(length, len(first) + lags))
     step = max(_COLUMNS, _BLOCK // size)
-    power = np.zeros(size // 2 + 1, dtype=np.float64 if second is None else np.complex128)
+    power = np.zeros(size // 2 + 1, dtype=np.complex128)
+    squares = power.view(np.float64)
     for column in range(0, first.shape[1], step):
         part = slice(column, column + step)
         spectrum = np.fft.rfft(np.ascontiguousarray(first[:, part].T), size)
         if second is None:
-            power += np.einsum("ij,ij->j", spectrum.real, spectrum.real)
-            power += np.einsum("ij,ij->j", spectrum.imag, spectrum.imag)
+            squares += np.square(spectrum.view(np.float64)).sum(axis=0)  # of real and imaginary parts, in turns
         else:
             other = np.fft.rfft(np.ascontiguousarray(second[:, part].T), size)
             power += np.einsum("ij,ij->j", np.conj(spectrum), other)
-    summed: F64 = np.fft.irfft(power, size)[:lags]
+    summed: F64 = np.fft.irfft(power if second is not None else squares[::2] + squares[1::2], size)[:lags]
     return summed
 
 

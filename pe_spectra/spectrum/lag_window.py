@@ -86,7 +86,7 @@ def compute_spectrum(
 
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
         return replace(found, encoding=encoding)
-    if isinstance(encoding, HasFrequencies) and encoding.shape is None:
+    if issubclass(type(encoding), HasFrequencies) and encoding.shape is None:
         return compute_density_spectra([encoding], grid=grid, bandwidth=bandwidth, boundary=boundary)[0]
     return compute_lag_window_spectrum(
         encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
@@ -120,7 +120,7 @@ def compute_spectra(
     """
     for encoding in encodings:
         check_encoding(encoding)
-    dense = [i for i, one in enumerate(encodings) if isinstance(one, HasFrequencies) and one.shape is None]
+    dense = [i for i, one in enumerate(encodings) if issubclass(type(one), HasFrequencies) and one.shape is None]
     width = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
     sums = compute_density_spectra([encodings[i] for i in dense], grid=grid, bandwidth=width, boundary=boundary)
     found = dict(zip(dense, sums, strict=True))

@@ -251,8 +251,15 @@ ROWS: tuple[RatioRow, ...] = (
         over="half float32 product",
         target=1.2,
         measure=lambda: measure_closest_pair(8192),
-        gate=True,
         margin=2,
+    ),
+    RatioRow(
+        name="F3",
+        what="the same",
+        over="its parts alone",
+        target=1.1,
+        measure=gram_rows.measure_closest_pair_over_parts,
+        gate=True,
     ),
     RatioRow(
         name="F3",

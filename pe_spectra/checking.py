@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra._version import __version__
@@ -39,6 +38,7 @@ def freeze(subject: Any, path: str | Path, *, accept: Mapping[str, str] | None =
     InputError : a subject of another kind, another ending, a code that is not known, or no reason. FileError : a file
         that cannot be read or written.
 
+    >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     check("dft:d=8", freeze("dft:d=8", Path(folder) / "dft.json")).verdict.text
     'As frozen: dft:d=8.'
@@ -75,6 +75,7 @@ def renew(
     ------
     InputError, FileError : as for :func:`check` and :func:`freeze`.
 
+    >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "ref.json"
     ...     renew("dft:d=8", path, since=0.0)
@@ -159,6 +160,7 @@ def check(
     InputError : a subject of another kind, a tolerance that is none, a code that is not known, or no reason.
     FileError : a file that cannot be read, is no frozen one, or has no entry for the subject.
 
+    >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     check("dft:d=16", freeze("dft:d=8", Path(folder) / "dft.json")).failed[0]
     'dft:d=8: encoding.parameters.d changed'
@@ -301,6 +303,8 @@ def take_subject(subject: Any, known: Any = None) -> Entry:
 
     if isinstance(subject, Encoding):
         return take_encoding(subject, known)
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory() as folder:
         if hasattr(subject, "named_modules") or (callable(subject) and not hasattr(subject, "__array__")):
             return _take_model(subject, folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,6 +223,8 @@ def _state_moved_rows(a: F64, b: F64) -> Iterator[str]:
 
 
 def _list_keys(table: F64) -> list[bytes]:
+    from hashlib import blake2b  # loads OpenSSL, which configurations do not need
+
     # 0.0 and -0.0 are one number
     return [blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in table]
 

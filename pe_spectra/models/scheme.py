@@ -166,6 +166,8 @@ def build_layers(
     >>> [layer.never_turn for layer in build_layers(read_configuration(config, "config.json"))]
     [18]
     """
+    if configuration.scheme != "rotary" and reader is not None:
+        configuration = reader.state(configuration)
     if configuration.scheme != "rotary":
         length = configuration.length if trained is None else trained
         other = LayerAudit(

@@ -95,6 +95,20 @@ def test_a_class_that_an_older_release_does_not_have_is_refused():
     assert "transformers 4.57.6 has no class of glm_moe_dsa" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [({}, ["layer_types is"]), ({"num_hidden_layers": None}, ["layer_types is", "num_hidden_layers is"])],
+)
+def test_what_a_class_refuses_is_said_where_it_turns_nothing(keys, said):
+    """A finding is about the file, not about the layers that are turned."""
+    found = audit({"model_type": "granitemoehybrid", **keys}, reader=FOUR)
+    assert found.scheme == "none"
+    assert [one.code for one in found.findings] == ["value-refused"] * len(said)
+    for one, start in zip(found.findings, said, strict=True):
+        assert one.message.startswith(f"transformers 4.57.6: {start}")
+    assert audit({"model_type": "granitemoehybrid", "layer_types": ["attention"] * 32}, reader=FOUR).findings == ()
+
+
 def test_an_allocated_length_counts_for_readers_that_go_by_it():
     config = {**scale(131072, **LONGROPE), "original_max_position_embeddings": 4096}
     lists = {

@@ -89,6 +89,7 @@ class Stack:
     kinds: tuple[str, ...]  #: every rope_type that it knows
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
     release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
+    reads_by: str = ""  #: the release of transformers whose classes read a file again; empty: as the newest reads it
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
     #: what the release makes of the statements of the newest: its classes read the file again, or leave keys out
     restate: Callable[[Configuration, LayerStatement], tuple[Configuration, LayerStatement]] | None = None
@@ -146,6 +147,18 @@ class Stack:
         [False, True]
         """
         return self.read_gguf is not None if kind == "gguf" else kind in self.formats
+
+    def state(self, configuration: Configuration) -> Configuration:
+        """Return what a file states by the classes of its release, with what these refuse.
+
+        >>> from pe_spectra.models.stacks import STACKS
+        >>> from pe_spectra.models.stated.configuration import read_configuration
+        >>> stated = read_configuration({"model_type": "granitemoehybrid"}, "config.json")
+        >>> [found.data["key"] for found in STACKS["transformers-4"].state(stated).findings]
+        ['layer_types']
+        """
+        again = configuration.read_by
+        return again(self.reads_by) if again is not None and self.reads_by else configuration
 
     def see(self, configuration: Configuration, layer: LayerStatement) -> LayerStatement:
         """Return a layer with the window that it has in this stack, and with the one of which that is not known.

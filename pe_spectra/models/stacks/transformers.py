@@ -298,6 +298,7 @@ FOUR = Stack(
     reader=_LAST,
     kinds=KINDS[:-1],
     release=NEWEST,
+    reads_by=OLDER,
     slides=_slides,
     choose=_choose_older,
     restate=_restate,

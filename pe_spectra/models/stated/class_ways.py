@@ -9,6 +9,7 @@ from typing import Any
 from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, read_sinusoid, report_sinusoids
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.loading import report_refused
 from pe_spectra.models.stated.position_schemes import SEVERAL_SCHEMES, FoundScheme
 from pe_spectra.models.stated.position_tables import find_sines, read_other_tables
 from pe_spectra.models.stated.statement import Configuration, SchemeName
@@ -29,15 +30,18 @@ def is_another(found: FoundScheme, scheme: SchemeName) -> bool:
 
 
 def find_made(
-    keys: Keys, model: str, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
+    keys: Keys, known: KnownModel, scheme: SchemeName, values: Mapping[str, Any], own: Sequence[FoundScheme]
 ) -> dict[str, Any]:
     """Return the encoding of the catalogue that a class was measured to have, empty without one, beside the parameters.
 
-    With which keys a class of sinusoids fails is reported.
+    What a class refuses is reported, and with which keys one of sinusoids fails.
 
-    >>> find_made(Keys({}, "config.json"), "bloom", "alibi", {"heads": 8}, ())
+    >>> find_made(Keys({}, "config.json"), KnownModel(model="bloom"), "alibi", {"heads": 8}, ())
     {'values': {'heads': 8}, 'formula': {}}
     """
+    model = known.model
+    if known.is_known:
+        report_refused(keys, known, is_turned=False)
     if scheme == "sinusoidal":
         at, grows = find_sines(model, own)
         report_sinusoids(keys, model, at, values["d"])

@@ -134,7 +134,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         length=length,
         length_key=lacking,
         layers=layers,
-        **({} if scheme == "rotary" else find_made(keys, known.model, scheme, values, own)),
+        **({} if scheme == "rotary" else find_made(keys, known, scheme, values, own)),
         list_ways=partial(list_ways, keys, known, scheme, own),
         dtype=keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype"),
         query_scale=query_scale,

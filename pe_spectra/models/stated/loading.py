@@ -52,8 +52,12 @@ class _Block(NamedTuple):
     is_read: bool
 
 
-def report_refused(keys: Keys, known: KnownModel) -> None:
-    """Report each value that the class of a model refuses.
+def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> None:
+    """Report each value that the class of a model refuses, whether it turns anything by these keys or not.
+
+    Parameters
+    ----------
+    is_turned : whether it does; one that turns nothing without a switch was asked with it, and without.
 
     >>> keys = Keys({"head_dim": None, "rope_scaling": {"rope_type": None}}, "config.json")
     >>> report_refused(keys, KnownModel(model="mistral", part_model="mistral", is_known=True))
@@ -62,6 +66,8 @@ def report_refused(keys: Keys, known: KnownModel) -> None:
     """
     table = load_table(keys.release + REFUSALS)
     own = table["classes"].get(known.part_model)
+    if not is_turned:
+        own, known = (own or {}).get("unturned"), KnownModel(model=known.model, reads_blocks=False)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:
         found += _find_values(keys, own, table["keys"])
@@ -261,10 +267,14 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         return
     if place in known.needs_original:
         yield from _find_without_original(whole, f"{keys.where}{place}")
-    is_nested = whole and whole.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
-    if not (is_nested or any(isinstance(block, Mapping) for block in whole.values())):
-        block, is_read = Keys(whole, keys.path, f"{keys.where}{place}."), known.reads_blocks and not known.ignores_flat
-        is_read = is_read and not has_no_base(keys, known)
+    table = load_table(keys.release + REFUSALS)
+    is_nested = (whole and whole.keys() <= {*table["layer_types"]}) or any(
+        isinstance(block, Mapping) for block in whole.values()
+    )
+    is_flat = table["untyped"]  # where a block needs a type none is by type of layer
+    if is_flat or not is_nested:
+        block, is_read = Keys(whole, keys.path, f"{keys.where}{place}."), is_flat or not known.ignores_flat
+        is_read = is_read and known.reads_blocks and not has_no_base(keys, known)
         yield from _find_in_block(keys, _Block(block, is_read), own)
     elif known.reads_blocks and known.is_layered:
         for name, found in whole.items():

@@ -6,18 +6,21 @@ in the environment of probe.py; it writes pe_spectra/models/measured/transformer
 that are named, or the whole anew, to which shared_widths.py adds. Each class is given, beside the keys that it is not
 built without, one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are
 not or too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or
-that are no object. What counts is whether the class, its rotary modules or its model as a whole raise.
+that are no object. What counts is whether the class, its rotary modules or its model as a whole raise. A class that
+turns nothing without a switch is asked with it, and again without it ("unturned").
 """
 
+import contextlib
 import datetime
 import json
 import random
 import sys
 from importlib.metadata import version
 
+from draw import find_text_part
 from probe import BLOCK, IS_OLD, SHARES
 from real_modules import Release, ask
-from refusals import KINDS, find_error, list_models, make_block
+from refusals import KINDS, find_error, list_models, load_table, make_block
 from release_table import FOLDER
 from transformers import configuration_utils
 
@@ -48,9 +51,14 @@ USUAL = "llama"
 
 
 class Probe:
-    """One class, with the ways to ask it."""
+    """One class, with the ways to ask it.
 
-    def __init__(self, release, model, cls, config):
+    Parameters
+    ----------
+    is_turned : whether it is asked with the switch without which it turns nothing.
+    """
+
+    def __init__(self, release, model, cls, config, *, is_turned=True):
         self.release, self.model, self.cls, self.config = release, model, cls, config
         own = ask(config, BLOCK) or {}
         self.nested = [name for name, value in own.items() if isinstance(value, dict)]
@@ -58,6 +66,8 @@ class Probe:
         more = (release.switches.get(cls) or {}) | release.find_whole(cls)[1]
         self.needed = [] if not more or not self.refuses({}) else [key for key in more if self.refuses(drop(more, key))]
         self.base |= {key: more[key] for key in self.needed}
+        self.switch = drop_all(release.switches.get(cls) or {}, self.needed)
+        self.base |= self.switch if is_turned else {}
         other = SOUND | {"rope_type": "other"}
         self.used = [name for name in self.nested if self.refuses({BLOCK: own | {name: other}})] or self.nested
 
@@ -219,8 +229,20 @@ def find_null(probe):
     }
 
 
+def explain(cls):
+    """Why a rotary class could not be asked."""
+    with contextlib.suppress(Exception):
+        part = find_text_part(cls.from_dict({})).model_type
+        return f"no key of its own is read: what it turns is {part}" if part != cls.model_type else "turns nothing"
+    return "is not made of its defaults, nor with a switch"
+
+
 def drop(block, key):
-    return {name: value for name, value in block.items() if name != key}
+    return drop_all(block, (key,))
+
+
+def drop_all(block, keys):
+    return {name: value for name, value in block.items() if name not in keys}
 
 
 def main():
@@ -241,10 +263,17 @@ def main():
         if name is None:  # a part is measured in its own class
             probe = Probe(release, model, cls, config)
             found[model] = measure(probe)
+            if probe.switch:
+                found[model]["unturned"] = measure(Probe(release, model, cls, config, is_turned=False))
             print(model, json.dumps(found[model]), flush=True)
             if model == USUAL:
                 head |= {"lacking": found[model]["lacking"], "null": find_null(probe)}
                 head["untyped"] = probe.refuses(probe.put(drop(probe.make("linear"), "rope_type")))
+    head["unmeasured"] = {
+        model: explain(cls)
+        for model, cls in release.list_classes().items()
+        if model in load_table()["classes"].keys() - found.keys()
+    }
     for one in found.values():
         if one.get("lacking") == head["lacking"]:
             one["lacking"] = True

@@ -14,6 +14,7 @@ from importlib.metadata import version
 
 import release_table
 from draw import compute, compute_whole, turns_nothing
+from probe import BLOCK
 from real_modules import Release
 from refusals import write_cases
 
@@ -32,15 +33,15 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 def list_nulls(own, known):
     """The configurations of one class, of its keys and what is known of it."""
     share = known.get("share_key") or "rotary_pct"
-    yield from ({key: None} for key in dict.fromkeys((*(key for key in KEYS if key in own), *ALWAYS, share)))
-    nested = [name for name, value in (own.get("rope_parameters") or {}).items() if isinstance(value, dict)]
+    yield from ({key: None} for key in dict.fromkeys((*(key for key in (*KEYS, BLOCK) if key in own), *ALWAYS, share)))
+    nested = [name for name, value in (own.get(BLOCK) or {}).items() if isinstance(value, dict)]
     if known.get("reads_share"):
         share = known.get("share_key") or "partial_rotary_factor"
         blocks = (PLAIN | {"partial_rotary_factor": None}, PLAIN)
-        inside, plain = ({"rope_parameters": dict.fromkeys(nested, one) if nested else one} for one in blocks)
+        inside, plain = ({BLOCK: dict.fromkeys(nested, one) if nested else one} for one in blocks)
         yield from (inside, {share: None} | plain, {share: None, "rope_scaling": LINEAR})
     if "share" in known or "by_type" in known:
-        yield {"rope_parameters": {(nested or ["full_attention"])[0]: None}}
+        yield {BLOCK: {(nested or ["full_attention"])[0]: None}}
 
 
 def main():

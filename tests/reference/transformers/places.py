@@ -5,7 +5,7 @@ In the environment of probe.py, on one core, some minutes:
 ENV/bin/python tests/reference/transformers/places.py pe_spectra/models/measured/transformers-5.24.0.json
 
 A class is given the key by itself, beside rope_scaling and beside rope_parameters, and blocks without it. Releases 4
-have one place for each, so of their classes only what null means is measured.
+have one place for each, so of their classes it is measured what null means, and whether a share in a block is read.
 """
 
 import random
@@ -71,6 +71,13 @@ def measure_blocks(probe, known):
     if known.get("takes_flat") and flat[0] is not None and flat[0] == flat[1]:
         found["flat_share"] = False
     return found
+
+
+def measure_inside(probe, known):
+    """Whether a share in a block is read, as releases 4 have it beside the block."""
+    bare, inside = (probe.look({BLOCK: one}) for one in (LINEAR, LINEAR | {SHARE: 0.5}))
+    is_read = known.get("reads_share") or known.get("share_key")
+    return {"flat_share": False} if is_read and bare and bare == inside else {}
 
 
 def is_joint(probe, plain):
@@ -206,7 +213,8 @@ def measure_nulls(probe, known):
     if known.get("reads_share") and null and whole and null != probe.default:
         found["null_share"] = find_share(*(len(next(iter(one.values()))[0]) for one in (null, whole)), ())
     bare, derived = probe.look({"head_dim": None}), known.get("hidden", 0) // known.get("heads", 1)
-    if "head_dim" in known and bare and bare != probe.default and 2 * len(next(iter(bare.values()))[0]) == derived:
+    pairs = len(next(iter((bare or {"": ((),)}).values()))[0])
+    if "head_dim" in known and bare != probe.default and derived and pairs == (derived + 1) // 2:  # of odd heads too
         found["null_head"] = True
     if probe.is_nested and any(name in (probe.look({BLOCK: {name: None}}) or {}) for name in probe.names):
         found["turns_null"] = True
@@ -264,7 +272,7 @@ def main():
         probe = Probe(release, name, cls)
         if probe.default:
             found = measure_nulls(probe, known) | measure_length(probe, known)
-            found |= {} if IS_OLD else measure_places(probe, known)
+            found |= measure_inside(probe, known) if IS_OLD else measure_places(probe, known)
             classes[name] = known | found
             if found:
                 print(name, found, flush=True)

@@ -5,7 +5,7 @@ It writes pe_spectra/models/measured/transformers-VERSION.json: for each model_t
 `KnownModel`. Nothing is read from source: each class is built, one key at a time is changed, and what counts is
 whether the frequencies of the real rotary modules move (real_modules.py), whether the class or a module raises, and
 where the numbers of a query go in the function that turns it. One core, some ten minutes; with model_types as
-arguments it prints what it measures of these and writes nothing.
+arguments it measures these anew, to which the scripts that add to the table then add.
 """
 
 import contextlib
@@ -764,6 +764,13 @@ DEFAULTS |= dict.fromkeys(
 
 def main():
     release, classes, parts, only = Release(), {}, {}, sys.argv[1:]
+    names = release.list_classes()
+    if only:
+        known = release_table.load(release_table.name_file(version("transformers")))
+        classes, parts = ({name: found for name, found in known[kind].items() if name not in only}
+                          for kind in ("classes", "parts"))  # fmt: skip
+        classes = {name: spell_layers(known, found) for name, found in classes.items()}
+        names = {*names} - {*known.get("unmeasured", ())} | {*only}
     for model, cls in sorted(release.list_classes().items()):
         if only and model not in only:
             continue
@@ -775,8 +782,7 @@ def main():
             print(model, json.dumps(found), flush=True)
             if found["plain"]:
                 classes[model] = simplify(found)
-    if not only:
-        write(classes, parts, release.list_classes())
+    write(classes, parts, names, known if only else {})
 
 
 def look(release, model, cls):
@@ -785,10 +791,11 @@ def look(release, model, cls):
     return part, None if part is not None else measure(release, model, cls)
 
 
-def write(classes, parts, names):
+def write(classes, parts, names, beside):
     """Write the table; that of an older release with what differs from the newest.
 
-    Of classes that it could not be asked about, of all the `names` that there are, the newest is taken.
+    Of classes that it could not be asked about, of all the `names` that there are, the newest is taken. What a table
+    has `beside` the classes is kept where some of them are measured anew.
     """
     head = {"stack": "transformers", "version": version("transformers"), "torch": version("torch").partition("+")[0]}
     head |= {"date": datetime.datetime.now(tz=datetime.UTC).date().isoformat()}
@@ -808,7 +815,7 @@ def write(classes, parts, names):
     for found in classes.values():
         if "layers" in found:
             found["layers"] = "".join(named[name] for name in found["layers"])
-    release_table.save(head | {"letters": letters, "classes": classes, "parts": parts})
+    release_table.save(beside | head | {"letters": letters, "classes": classes, "parts": parts})
 
 
 def spell_layers(table, found):

@@ -9,6 +9,7 @@ import copy
 import importlib
 import inspect
 import logging
+import math
 import multiprocessing
 import os
 import pathlib
@@ -68,7 +69,8 @@ SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", 
 SMALL |= {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "hidden_size_per_layer_input": 0}
 SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1) | {"vocabulary_map": {"<image>": 4}}
 #: Of layers and experts a whole model has no more where it is built with so few; some have thousands of parts.
-FEW = dict.fromkeys(("num_hidden_layers", "num_layers"), 2)
+FEW = dict.fromkeys(("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers"), 2)
+FEW |= dict.fromkeys(("speech_encoder_layers", "t2u_encoder_layers", "t2u_decoder_layers"), 2)
 FEW |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 16)
 #: Some classes have one for each layer.
 SMALL_SIZES = tuple(key for key, value in SMALL.items() if isinstance(value, int))
@@ -109,8 +111,8 @@ class Release:
                 continue
             if re.search("rotary|rope|embed_positions", path.read_text(encoding="utf-8"), re.IGNORECASE):
                 self._add(importlib.import_module(f"transformers.models.{path.parent.name}.{path.stem}"))
-        for wanted, modules in [*self.rotary.items()]:  # T5Gemma's names the whole, and is given a part of it
-            for part in list_turned_parts(wanted):
+        for wanted in sorted({*self.rotary, *self.models} - {None}, key=lambda cls: cls.__name__):
+            for part, modules in self._list_turned_parts(wanted):
                 self.rotary.setdefault(part, modules)
 
     def _add(self, module):
@@ -125,6 +127,16 @@ class Release:
         if hasattr(module, "create_sinusoidal_positions"):  # GPT-J and CodeGen, in each attention
             made = module.create_sinusoidal_positions
             module.create_sinusoidal_positions = lambda *given: _record_table(made, *given)
+
+    def _list_turned_parts(self, whole):
+        """The parts of a whole that no model names, with the modules that are made of them: T5Gemma's, CLVP's."""
+        modules = [*self.rotary.get(whole, ())]
+        modules += [cls for model in self.models.get(whole, ()) for cls in self.beside[model.__module__]]
+        with contextlib.suppress(Exception):  # some have no defaults
+            for part in vars(whole()).values() if modules else ():
+                known = type(part) in self.models or type(part) in self.rotary
+                if isinstance(part, PretrainedConfig) and not known and any(_is_built(cls, part) for cls in modules):
+                    yield type(part), modules
 
     def list_classes(self):
         """The configuration classes with a name, each once for a model_type, the one in AutoConfig first."""
@@ -159,8 +171,9 @@ class Release:
 
     def turns_by_base(self, wanted):
         """Whether the model of a class is built without rotary modules where its block has no base."""
+        block = {"rope_parameters": {"rope_type": "default", "rope_theta": None}}
         with contextlib.suppress(Exception):  # nearly all compute with it
-            return not self.build(wanted.from_dict({"rope_parameters": {"rope_type": "default", "rope_theta": None}}))
+            return not self.build(wanted.from_dict((self.switches.get(wanted) or {}) | block))
         return False
 
     def build(self, config):
@@ -229,19 +242,16 @@ class Release:
                 except Exception:
                     continue
                 self.switches[wanted] = keys
-                if any(type(one) is Table or not hasattr(one, "inv_freq") or one.inv_freq.dim() == 1 for one in BUILT):
+                if BUILT:
                     return way
         return None
 
 
-def list_turned_parts(cls):
-    """The classes of the parts that have a rotary block where the whole has none."""
+def _is_built(cls, *given):
+    """Whether a module is made of what it is given."""
     with contextlib.suppress(Exception):
-        config = cls()
-        if not hasattr(config, "rope_parameters"):
-            parts = [value for value in vars(config).values() if isinstance(value, PretrainedConfig)]
-            return [type(part) for part in parts if hasattr(part, "rope_parameters")]
-    return []
+        return cls(*given) is not None
+    return False
 
 
 def ask(config, key):
@@ -347,6 +357,9 @@ def list_rotations(modules, length=None):
         if isinstance(module, Table) or hasattr(module, "weight"):
             found["all"] = (_read_table(module), 1.0)
             continue
+        if (angles := _find_grid(module)) is not None:
+            found.setdefault("all", (_read_patch(angles), 1.0))
+            continue
         names = [name for name, _ in module.named_buffers(recurse=False) if name.endswith("inv_freq")]
         if not names and "seq_len" in inspect.signature(module.forward).parameters:  # Phimoe of releases 4
             found["all"] = _run_to(module, length or 2)
@@ -355,18 +368,29 @@ def list_rotations(modules, length=None):
             if length is not None and hasattr(module, "rope_type"):
                 _ask_for(module, length, label if name != "inv_freq" else None)
             factor = getattr(module, name.replace("inv_freq", "attention_scaling"), 1.0)
-            found.setdefault(label, (_order(module, getattr(module, name).float()), float(factor)))
-    for module in modules.values():
-        if hasattr(module, "freqs_ci"):
-            found.setdefault("all", (_read_phases(module), 1.0))
+            found.setdefault(label, (_order(module, getattr(module, name).float().flatten()), float(factor)))
     return found
 
 
-def _read_phases(module):
-    """Frequencies of an axis where a module keeps phases (Llama 4's tower): the first patch is 1 on both axes."""
-    angles = module.freqs_ci[0].flatten().angle()
-    one, other = angles.chunk(2)
-    return one if torch.equal(one, other) else angles
+def _find_grid(module):
+    """The angles of every patch of a grid where a module keeps these, or their cosines and sines; else None."""
+    if hasattr(module, "freqs_ci"):  # Llama 4's tower, whose first patch is at 1 on both axes
+        return module.freqs_ci[:1].flatten(1).angle()
+    kept = {name.rpartition("_")[2]: rows for name, rows in module.named_buffers(recurse=False)}
+    if {"cos", "sin"} <= kept.keys():  # SAM 2 of releases 4
+        return torch.atan2(kept["sin"], kept["cos"])
+    rows = getattr(module, "inv_freq", None)
+    return rows if isinstance(rows, torch.Tensor) and rows.dim() == 2 else None  # Pixtral of releases 4
+
+
+def _read_patch(angles):
+    """Frequencies of the axes of a grid, from the patch that is at 1 on both; once where the axes share them."""
+    row = angles[math.isqrt(len(angles)) + 1 if len(angles) > 1 else 0]
+    row = row[::2] if torch.equal(row[::2], row[1::2]) else row
+    for _ in range(2):  # what each axis has is there twice, or both have the same
+        one, other = row.chunk(2)
+        row = one if torch.equal(one, other) else row
+    return row
 
 
 def _run_to(module, length):

@@ -19,7 +19,7 @@ from pathlib import Path
 import release_table
 from draw import SEED, compute, find_text_part, tell_error, turns_nothing
 from probe import IS_OLD
-from real_modules import Release, ask
+from real_modules import SWITCHES, Release, ask, list_rotations
 
 KINDS = ("linear", "dynamic", "yarn", "llama3", "longrope", "proportional")
 WRONG = (None, "4", 0, -2.0, 0.5, 1, True, [2.0], 3.7)
@@ -166,13 +166,27 @@ WAYS = (break_size, break_size, break_top, lack_key, break_value, break_value, b
 WAYS += (break_shape, break_nesting, break_layers, break_widths, lack_head)
 
 
+def load_table():
+    """The table of the release that is installed, which probe.py has written."""
+    return release_table.load(release_table.name_file(version("transformers")))
+
+
 def list_rotary():
     """The names of an older release's classes that probe.py has found to be rotary, or to have a part that is.
 
     Of each of the others four models would be made in full, with every switch; of the newest, all are asked.
     """
-    table = release_table.load(release_table.name_file(version("transformers"))) if IS_OLD else {}
+    table = load_table() if IS_OLD else {}
     return {*table.get("classes", ()), *table.get("parts", ())}
+
+
+def find_switch(release, cls, model):
+    """The first keys with which a class turns something that turns nothing, or is not made, by itself; else None."""
+    for keys in SWITCHES[1:]:
+        found = compute(release, cls, {"model_type": model} | keys, None)
+        if found and "error" not in found:
+            return keys
+    return None
 
 
 def list_models(release, only=()):
@@ -188,10 +202,13 @@ def list_models(release, only=()):
             continue
         base = compute(release, cls, {"model_type": model}, None)
         default = cls.from_dict({}) if "error" not in base else None
-        if not base or (default is None and not release.ways.get(cls)):
-            continue
         if turns_nothing(base):
             continue
+        if not base or (default is None and not release.ways.get(cls)):
+            switch = find_switch(release, cls, model)
+            if switch is None:
+                continue
+            default = cls.from_dict(dict(switch))
         config = find_text_part(default) if default is not None else cls
         if default is None or config is default:
             yield model, cls, config, None
@@ -202,13 +219,13 @@ def list_models(release, only=()):
             yield model, cls, config, name
 
 
-def write_cases(cases, name, program):
+def write_cases(cases, name, program, seed=SEED):
     """Write configurations with what was computed of them, one on a line, and say how many there are."""
-    head = {"transformers": version("transformers"), "seed": SEED, "written by": program}
+    head = {"transformers": version("transformers"), "seed": seed, "written by": program}
     lines = [json.dumps(case, separators=(",", ":")) for case in cases]
     text = f'{{"header": {json.dumps(head)},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n"
     named = Path(__file__).with_name(f"{name}-{head['transformers']}.json.gz")
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else named
+    path = Path(sys.argv[-1]) if sys.argv[-1].endswith(".json.gz") else named
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{path.name}: {len(cases)} cases, {path.stat().st_size} bytes")
 
@@ -216,7 +233,7 @@ def write_cases(cases, name, program):
 def find_error(release, cls, keys):
     """The error that the class, its rotary modules or its whole model raise; None where they are built."""
     try:
-        release.build_alone(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
+        list_rotations(release.build_alone(find_text_part(cls.from_dict(json.loads(json.dumps(keys))))))
         release.build_whole(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
     except Exception as error:
         return tell_error(error)["error"]

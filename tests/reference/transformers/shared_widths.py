@@ -41,15 +41,15 @@ def place(paths, value):
 def measure(release, model, cls, config, name):
     """The path of the width, its value, and what must be equal to it or divide it."""
     width = ask(config, WIDTH)
-    own = (name, WIDTH) if name else (WIDTH,)
+    own, switch = (name, WIDTH) if name else (WIDTH,), release.switches.get(cls) or {}
 
     def refuses(paths, value):
-        return "error" in compute(release, cls, {"model_type": model} | place(paths, value), None)
+        return "error" in compute(release, cls, {"model_type": model} | switch | place(paths, value), None)
 
     wider = [one for one in (2 * width, width // 2 * 3) if refuses([own], one)] if type(width) is int else []
     if not wider:
         return None
-    paths = [path for path in list_paths(cls.from_dict({}).to_dict(), width) if path != own]
+    paths = [path for path in list_paths(cls.from_dict(dict(switch)).to_dict(), width) if path != own]
     needed = [path for path in paths if refuses([own, *(one for one in paths if one != path)], wider[0])]
     if not needed or refuses([own, *needed], wider[0]):
         return None

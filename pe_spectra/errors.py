@@ -74,6 +74,22 @@ class NoModelError(FileError):
     """
 
 
+class UnusableError(FileError):
+    """A value in a file that its key cannot have, with the place of the key: those above it, joined by dots.
+
+    >>> UnusableError("config.json", "head_dim cannot be used (0)", "text_config.head_dim").place
+    'text_config.head_dim'
+    """
+
+    def __init__(self, path: object, reason: str, place: str) -> None:
+        self.place = place
+        super().__init__(path, reason)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let the error pass from one process to another."""
+        return type(self), (self.path, self.reason, self.place)
+
+
 class UndefinedError(PeSpectraError):
     """The quantity asked for does not exist, for instance a function that its weights annihilate.
 

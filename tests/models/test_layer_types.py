@@ -301,7 +301,8 @@ def test_one_base_and_one_share_for_each_layer():
         "full_attention": (5e6, 64),
         "sliding_attention": (1e4, 128),
     }
-    assert "sliding_attention has several" in refuse({**config, "rope_theta": [5e6, 1e4, 1e6]})
+    refused = {layer.name: layer.unusable for layer in read({**config, "rope_theta": [5e6, 1e4, 1e6]}).layers}
+    assert all("sliding_attention has several" in reason for reason in refused.values())
     assert "rope_theta cannot be used" in refuse({**config, "layer_types": None, "sliding_window": None})
 
 

@@ -69,6 +69,7 @@ PROVOKED = [
     ("not-built", "error", provoke_config(model_type="cosmos3_edge_text", rope_parameters={"rope_theta": 1e4})),
     ("not-built", "error", lambda: audit({"model_type": "exaone4_5", "text_config": {"head_dim": 64}})),
     ("value-refused", "error", lambda: audit({"model_type": "llama", "max_position_embeddings": None})),
+    ("unusable-value", "error", provoke_config(max_position_embeddings=-8)),
     ("unknown-type", "warning", lambda: audit({**LLAMA, "model_type": "no-such-model"})),
     ("unknown-key", "warning", provoke_config(rope_thetha=1e6)),
     (

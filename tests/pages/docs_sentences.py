@@ -161,12 +161,17 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
-        "{} of the {} configurations that transformers {} loads of these have, for instance,",
+        "In {} of the {} configurations that transformers {} loads of these, layers depend on one",
         lambda: (
-            str(sum(test_refusals.UNUSABLE[NEWEST].values())),
+            test_refusals.ODD[NEWEST][0],
             group(test_refusals.count_cases(NEWEST)[0] - test_refusals.count_cases(NEWEST)[1]),
             NEWEST,
         ),
+    ),
+    Sentence(
+        MODELS,
+        "{} are read without it, for no rotation depends on it (`unusable-value`). {} are refused",
+        lambda: (test_refusals.ODD[NEWEST][1], sum(test_refusals.UNUSABLE[NEWEST].values())),
     ),
     Sentence(
         MODELS,

@@ -26,6 +26,7 @@ from pe_spectra.models.stated import (
     position_schemes,
     query_scales,
     rotary_blocks,
+    unusable,
 )
 from pe_spectra.models.stated import configuration as config_json
 from pe_spectra.models.stated.statement import FORMATS, Configuration
@@ -38,7 +39,7 @@ __all__ = ["KINDS", "audit_configuration"]
 KINDS = collect_kinds(
     *(keys, loading, config_json, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
     *(rotary_blocks, gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
-    *(about_allocations, class_sinusoids),
+    *(about_allocations, class_sinusoids, unusable),
 )
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)

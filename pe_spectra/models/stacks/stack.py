@@ -129,6 +129,8 @@ class Stack:
         try:
             if self.restate is not None and not is_gguf:
                 configuration, layer = self.restate(configuration, layer)
+            if layer.unusable:
+                return Refusal(f"{path}: {layer.unusable}")
             if not layer.turns and not is_gguf:
                 return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
             found = turn(configuration, layer, served)

@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from pe_spectra.errors import FileError, NoModelError, shorten
+from pe_spectra.errors import FileError, NoModelError, UnusableError, shorten
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
@@ -22,13 +22,14 @@ from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
 from pe_spectra.models.stated.loading import report_shared
 from pe_spectra.models.stated.needs import NOT_BUILT
-from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, report_unpassed
+from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, list_unread, report_unpassed
 from pe_spectra.models.stated.position_schemes import (
     NO_SCHEME,
     UNKNOWN_TYPE,
     asks_rotation,
     find_schemes,
     is_switched_off,
+    opts_out,
     read_size,
     tell_how_known,
 )
@@ -43,6 +44,7 @@ from pe_spectra.models.stated.position_tables import (
 from pe_spectra.models.stated.query_scales import read_query_scale
 from pe_spectra.models.stated.rotary_keys import read_layers
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
+from pe_spectra.models.stated.unusable import leave_out
 from pe_spectra.wording import join
 
 #: Where models of several parts keep the part that reads text, outermost first.
@@ -67,12 +69,15 @@ _SINUSOIDAL = split_names("autoformer fsmt informer pegasus_x speecht5 time_seri
 _WITHOUT = split_names("falcon_mamba jamba kimi_linear mamba mamba2 nemotron_h rwkv xlstm zamba")
 
 
-def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWEST) -> Configuration:
+def read_configuration(
+    config: Mapping[str, Any], path: str, release: str = NEWEST, *, is_whole: bool = True
+) -> Configuration:
     """Read what a config.json states about the positional encoding of its model.
 
     Parameters
     ----------
     config : the object of the file. path : the file, for messages. release : of transformers, whose classes read it.
+    is_whole : whether a file is read as a whole where a number in it cannot be used (`leave_out`).
 
     Raises
     ------
@@ -85,7 +90,13 @@ def read_configuration(config: Mapping[str, Any], path: str, release: str = NEWE
     if MARKS.keys() & config.keys() and is_axial(config):
         return read_axial(config, path)
     whole = Keys(config, path, release=release)
-    found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
+    try:
+        found, model = _read_one(whole, _NOTHING), whole.find_text("model_type") or ""
+    except UnusableError as error:
+        if not is_whole:
+            raise
+        left = leave_out(error, config, partial(read_configuration, path=path, release=release, is_whole=False))
+        return replace(left, keys=config, read_by=cache(partial(read_configuration, config, path)))
     found = replace(found, keys=config, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
@@ -255,20 +266,13 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
     if found.where != whole.where:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
-        others = [] if known.parts or find_composite(known.model) else _list_unread(whole, where)
+        others = [] if known.parts or find_composite(known.model) else list_unread(whole, where)
         more = f"; not read, for what the model makes of it is not known here: {join(others)}" if others else ""
         whole.report(NESTED_CONFIG, f"{message}{more}", part=where)
         if known.unnamed_refused and not stated:
             message = f"{where} has no model_type, so the class of {known.model} in {whole.reader} refuses the file"
             whole.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
     return found, given
-
-
-def _list_unread(whole: Keys, where: str) -> list[str]:
-    """The objects of a file that name a model and do not lead to the part that is read."""
-    objects = ((key, one) for key, one in whole.found.items() if isinstance(one, Mapping))
-    named = [key for key, one in objects if isinstance(one.get("model_type"), str)]
-    return [key for key in named if key not in where.split(".")]
 
 
 def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
@@ -279,7 +283,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
         return "alibi"
     if model in _T5 or model in _SINUSOIDAL:
         return "t5" if model in _T5 else "sinusoidal"
-    is_rotary = known.is_known and (known.only_if is None or not _opts_out(keys, *known.only_if))
+    is_rotary = known.is_known and (known.only_if is None or not opts_out(keys, *known.only_if))
     own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
     # beside a table of words, which goes first, others are said
     if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
@@ -291,18 +295,11 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
         table = None
     if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
         return "sinusoidal" if settle_table(keys, table).fixed else "learned"
-    if model in _WITHOUT or (known.only_if is not None and _opts_out(keys, *known.only_if)):
+    if model in _WITHOUT or (known.only_if is not None and opts_out(keys, *known.only_if)):
         return "none"
     if known.is_known or says_rotary or asks_rotation(keys):
         return "rotary"
     return "learned" if kind == "absolute" and not tell_how_known(model) else None
-
-
-def _opts_out(keys: Keys, key: str, value: str | bool) -> bool:
-    """Whether a model that can be rotary is not: its class turns only where a key has a certain value."""
-    asked = keys.found.get(key)
-    # false is what a class takes for a switch that is not set
-    return value is not False if asked is None else asked != value
 
 
 def _asks_alibi(keys: Keys, model: str) -> bool:

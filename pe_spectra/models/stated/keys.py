@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from pe_spectra.errors import FileError, shorten
+from pe_spectra.errors import FileError, UnusableError, shorten
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
@@ -162,10 +162,10 @@ class Keys:
 
         Raises
         ------
-        FileError : always.
+        UnusableError : always.
         """
-        name, value = shorten(f"{self.where}{key}"), shorten(repr(self.found.get(key)))
-        raise FileError(self.path, f"{name} cannot be used ({value}); {accepted}")
+        place, value = f"{self.where}{key}", shorten(repr(self.found.get(key)))
+        raise UnusableError(self.path, f"{shorten(place)} cannot be used ({value}); {accepted}", place)
 
     def _find(self, keys: Sequence[str], is_accepted: Callable[[Any], bool], accepted: str) -> Any:
         """The value of the first of the keys that is set; None where none is."""

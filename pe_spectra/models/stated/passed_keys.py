@@ -44,6 +44,17 @@ def keep_passed(keys: Keys, model: str) -> Keys:
     return Keys(left, keys.path, keys.where, keys.findings, keys.release) if unread else keys
 
 
+def list_unread(whole: Keys, where: str) -> list[str]:
+    """The objects of a file that name a model and do not lead to the part that is read.
+
+    >>> list_unread(Keys({"text_config": {}, "tower": {"model_type": "vit"}}, "config.json"), "text_config")
+    ['tower']
+    """
+    objects = ((key, one) for key, one in whole.found.items() if isinstance(one, Mapping))
+    named = [key for key, one in objects if isinstance(one.get("model_type"), str)]
+    return [key for key in named if key not in where.split(".")]
+
+
 def _find_unpassed(keys: Keys, model: str) -> dict[str, Any]:
     """The keys that the class of a whole passes on to no part; none of a class that has an encoding itself."""
     parts = find_composite(model, keys.release)

@@ -246,3 +246,14 @@ def _read_first(keys: Keys, key: str, default: int) -> int:
     if not isinstance(first, int) or isinstance(first, bool) or first < 1:
         keys.refuse(key, "an integer from 1 or a list of them is accepted")
     return first
+
+
+def opts_out(keys: Keys, key: str, value: str | bool) -> bool:
+    """Whether a model that can be rotary is not: its class turns only where a key has a certain value.
+
+    >>> opts_out(Keys({"alibi": True}, "config.json"), "alibi", False)
+    True
+    """
+    asked = keys.found.get(key)
+    # false is what a class takes for a switch that is not set
+    return value is not False if asked is None else asked != value

@@ -169,6 +169,7 @@ class LayerStatement:
     doubted: int | None = None  #: such a window of which it is not known whether who reads the file keeps to it
     beside: int = 0  #: channels of a query beside the turned part, not turned (qk_nope_head_dim)
     turns: bool = True  #: False for layers that are not turned (NoPE)
+    unusable: str = ""  #: why no rotation follows: a value that its key cannot have; empty where one does
     width_key: str = "head_dim"  #: what gives `head_dim`, for messages
     share_key: str = "partial_rotary_factor"  #: what gives `share`
     whole: int | None = None  #: the width of a head where the scaling proportional has another than `head_dim`

@@ -1,0 +1,161 @@
+"""Numbers of a config.json that their key cannot have: a length of 0, a base below 0, true for a factor.
+
+transformers loads many such files. What depends on such a number has no rotation here; what does not is read without.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pe_spectra.errors import FileError, UnusableError
+from pe_spectra.findings import Kind
+from pe_spectra.models.stated.keys import BASES, LOCAL_BASES
+from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement
+
+UNUSABLE_VALUE = Kind(
+    code="unusable-value",
+    levels=("error",),
+    phrase="a value that its key cannot have",
+    reasoning="transformers loads files with numbers that mean nothing: a length of -8, no layers, true for a share. "
+    "Where the rotation does not depend on such a number it is known all the same, and the file is read without it; "
+    "layers that depend on it have none.",
+    formula="a number, true, false or a list of numbers where another is accepted; the file is read with two others in "
+    "its place, and what comes out alike does not depend on it",
+    references=(TRANSFORMERS,),
+)
+#: What is read in place of such a value: where the answers are alike it does not matter.
+_INSTEAD = (64, 96)
+#: Files have few such keys; of more the first alone is told.
+_MOST = 8
+_Path = tuple[str, ...]
+
+
+def leave_out(
+    error: UnusableError, config: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Configuration]
+) -> Configuration:
+    """Return what a file states without the numbers that cannot be used; layers that depend on one say so.
+
+    Parameters
+    ----------
+    error : of the first of them. config : the object of the file. read : raises where there is another.
+
+    Raises
+    ------
+    UnusableError : the value is no number, or the answer as a whole depends on it.
+
+    >>> def read(keys):
+    ...     if keys.get("max_position_embeddings") == 0:
+    ...         raise UnusableError("a.json", "it cannot be used (0)", "max_position_embeddings")
+    ...     return Configuration(path="a.json", scheme="rotary", length=keys.get("max_position_embeddings"))
+    >>> config = {"max_position_embeddings": 0}
+    >>> try:
+    ...     read(config)
+    ... except UnusableError as error:
+    ...     print(leave_out(error, config, read).findings[0].message)
+    it cannot be used (0); no rotation depends on it, and the file is read without it
+    """
+    left, errors, found = config, {_find(config, error): error}, None
+    while found is None:
+        path = [*errors][-1]
+        if len(errors) > _MOST or not _is_number(_take(config, path)):
+            raise error
+        left = _put(left, path)
+        try:
+            found = read(left)
+        except UnusableError as another:
+            errors[_find(config, another)] = another
+        except FileError:
+            raise error from None
+    for path, one in errors.items():
+        value = _take(config, path)
+        try:
+            mine, theirs = (
+                read(_put(left, path, [float(other)] * len(value) if isinstance(value, list) else other))
+                for other in _INSTEAD
+            )
+        except FileError:
+            raise error from None
+        if any(_list_numbers(mine) != _list_numbers(one) for one in (theirs, found)):
+            raise error
+        found = _mark(found, one, value, mine, theirs)
+    return found
+
+
+def _mark(
+    found: Configuration, error: UnusableError, value: object, one: Configuration, other: Configuration
+) -> Configuration:
+    """Mark the layers of every part that depend on a value, by what was read with two others in its place."""
+    changed = _list_changed(one, other)
+    if any(layer.turns and key in changed for key, layer in _list_layers(found)):
+        found = _flag(found, changed, error.reason + _tell_ladder(error.place.rpartition(".")[2], value))
+    else:
+        message = f"{error.reason}; no rotation depends on it, and the file is read without it"
+        found = replace(found, findings=(*found.findings, UNUSABLE_VALUE.find(message, key=error.place)))
+    return found if one.length == other.length else replace(found, length=None, length_key="")
+
+
+def _list_changed(one: Configuration, other: Configuration) -> set[tuple[str, str]]:
+    """The layers, each with its part, that are stated otherwise in one reading than in another."""
+    mine, theirs = ({key: replace(layer, places=()) for key, layer in _list_layers(whole)} for whole in (one, other))
+    return {key for key in mine if mine[key] != theirs.get(key)}
+
+
+def _list_numbers(whole: Configuration) -> list[tuple[Mapping[str, Any], ...]]:
+    """What every part states that no layers have."""
+    return [(part.values, part.formula) for part in (whole, *whole.parts)]
+
+
+def _list_layers(whole: Configuration) -> list[tuple[tuple[str, str], LayerStatement]]:
+    """The types of layers of every part, by part and name."""
+    return [((part.where, layer.name), layer) for part in (whole, *whole.parts) for layer in part.layers]
+
+
+def _flag(found: Configuration, changed: set[tuple[str, str]], reason: str) -> Configuration:
+    def flag(part: Configuration) -> tuple[LayerStatement, ...]:
+        return tuple(
+            replace(one, unusable=one.unusable or reason) if (part.where, one.name) in changed else one
+            for one in part.layers
+        )
+
+    parts = tuple(replace(part, layers=flag(part)) for part in found.parts)
+    return replace(found, layers=flag(found), parts=parts)
+
+
+def _tell_ladder(key: str, value: object) -> str:
+    """What frequencies a ladder of such a base would have."""
+    if key not in (*BASES, *LOCAL_BASES) or isinstance(value, list) or not isinstance(value, int | float):
+        return ""
+    named = "infinite" if value == 0 else "1" if value == 1 else "no real number" if value < 0 else ""
+    return f": every frequency after the first would be {named}" if named else ""
+
+
+def _is_number(value: object) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return all(isinstance(one, int | float) and -math.inf < one < math.inf for one in values)
+
+
+def _find(config: Mapping[str, Any], error: UnusableError) -> _Path:
+    """The keys that lead to a value in a file, where those of a part may stand on top of it."""
+    path = tuple(error.place.split("."))
+    while path and _take(config, path) is None:
+        path = path[1:]
+    if not path:
+        raise error
+    return path
+
+
+def _take(found: Mapping[str, Any], path: _Path) -> object:
+    """The value behind keys; None where there is none."""
+    inner = found.get(path[0])
+    return inner if len(path) == 1 else _take(inner, path[1:]) if isinstance(inner, Mapping) else None
+
+
+def _put(found: Mapping[str, Any], path: _Path, *value: object) -> Mapping[str, Any]:
+    """The same with another value behind keys, or without one."""
+    left = {key: one for key, one in found.items() if key != path[0]}
+    if len(path) > 1:
+        return {**left, path[0]: _put(found[path[0]], path[1:], *value)}
+    return {**left, path[0]: value[0]} if value else left

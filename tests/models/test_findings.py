@@ -26,13 +26,16 @@ def test_training_with_the_scaling_is_seen_where_the_caller_says_so():
 def test_a_key_of_another_class_that_changes_nothing_is_no_warning():
     nomic = {"model_type": "nomic_bert", "n_embd": 768, "n_head": 12, "n_positions": 2048}
     assert find_finding({**nomic, "rotary_emb_base": 1000}, "key-not-read") is None
-    assert find_finding({**nomic, "rotary_emb_base": 10000}, "key-not-read").level == "warning"
+    assert find_finding({**nomic, "rotary_emb_base": 10000}, "key-not-read").level == "error"
+    stated = {**nomic, "rope_theta": 500}  # the file has another base that is read
+    assert find_finding({**stated, "rotary_emb_base": 10000}, "key-not-read").level == "warning"
 
 
 def test_a_base_that_is_not_read_is_said_once():
     config = {"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "max_seq_len": 32768}
     found = find_finding({**config, "attn_config": {"rope_theta": 500000}}, "key-not-read")
     assert "attn_config.rope_theta 500000 is not read" in found.message
+    assert found.level == "error"  # another base than the file means, for every pair
     assert find_finding({**config, "attn_config": {"rope_theta": 500000}}, "base-defaulted") is None
     assert find_finding(config, "base-defaulted").level == "warning"
 

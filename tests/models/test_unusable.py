@@ -74,6 +74,11 @@ def test_several_are_left_out_one_after_the_other():
     )
 
 
+def test_a_key_that_is_left_out_is_not_said_to_be_unset():
+    keys = {"model_type": "codegen", "rope_scaling": {"rope_type": "linear", "factor": 0}}
+    assert "value-refused" not in [one.code for one in audit(keys).findings]
+
+
 def test_a_key_of_a_part_may_stand_on_top():
     keys = {"model_type": "qwen2_vl", "rope_theta": 0}
     (finding,) = [one for one in audit(keys).findings if one.code == "refused"]

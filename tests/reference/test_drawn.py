@@ -43,9 +43,6 @@ ABOVE = {
 }
 #: The same of those in which a key is null, which are refused without a word here.
 SILENT = {
-    "the name of a type of layer makes it blocks by type for a class that reads one for all layers": dict.fromkeys(
-        ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"), 1
-    ),
     "its model as a whole computes with the width of a head": {"recurrent_gemma": 1},
 }
 

@@ -75,10 +75,11 @@ KEY_NOT_READ = Kind(
     phrase="a key that the model's class does not read",
     reasoning="Each class of models reads the keys that its authors gave it. A key that is right for another class is "
     "ignored without a word, and a default stands in its place. An error where the file means a rotation with it that "
-    "nothing else states: rope_parameters nested by layer type for a class that reads it flat, a scaling that is named "
-    "by type alone for one that reads rope_type, or keys on top of a model of several parts whose class does not pass "
-    "them on to the part that is audited. An error too for position_embedding_type relative_key: transformers 5 "
-    "removed these tables of distances from BERT and its like, and adds the table of positions, which was not trained.",
+    "nothing else states: a base, rope_parameters nested by layer type for a class that reads it flat, a scaling that "
+    "is named by type alone for one that reads rope_type, or keys on top of a model of several parts whose class does "
+    "not pass them on to the part that is audited. An error too for position_embedding_type relative_key: transformers "
+    "5 removed these tables of distances from BERT and its like, and adds the table of positions, which was not "
+    "trained.",
     formula="a key for the base, the layout, the share or the scaling that the class of this model_type in "
     f"transformers {NEWEST} does not read, where reading it would change the answer; on top of a model of several "
     "parts any key that would change the part and that its class does not pass on; position_embedding_type other than "
@@ -311,7 +312,8 @@ def _check_heads(keys: Keys) -> None:
 
 def _check_ignored(keys: Keys, known: KnownModel) -> None:
     """Report keys that are spelled right, but that the class of this model does not read."""
-    taken = _find_taken_base(keys, known)
+    stated_base = _find_stated_base(keys, known)
+    taken = stated_base or known.default_base
     others = [key for key in BASES if key in keys and known.base_key != key]
     ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.found[key] != taken]
     asked = keys.found.get("rope_interleave")
@@ -326,17 +328,15 @@ def _check_ignored(keys: Keys, known: KnownModel) -> None:
         reads = f"it reads {known.base_key}" if known.base_key else "it reads no such key"
         takes = meant or f", which takes base {write_number(taken)}; {reads}"
         message = f"{shown} is not read by the class of {known.model}{takes}"
-        keys.report(KEY_NOT_READ, message, key=key, model=known.model)
+        level: Level = "warning" if meant or stated_base else "error"
+        keys.report(KEY_NOT_READ, message, level=level, key=key, model=known.model)
 
 
-def _find_taken_base(keys: Keys, known: KnownModel) -> float:
-    """The base that the class takes where it reads none of the keys that belong to other classes."""
+def _find_stated_base(keys: Keys, known: KnownModel) -> float | None:
+    """The base that the class reads of the file; None where none is stated for it."""
     inside, own = keys.find_object("rope_parameters").find_number("rope_theta"), known.base_key
-    if inside is not None:
-        return inside
-    if not own or isinstance(keys.found.get(own), list):
-        return known.default_base
-    return keys.find_number(own) or known.default_base
+    is_list = isinstance(keys.found.get(own), list)
+    return keys.find_number(own) if inside is None and own and not is_list else inside
 
 
 def _report_code(keys: Keys, model: str) -> None:

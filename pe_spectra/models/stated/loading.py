@@ -207,6 +207,8 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
         return  # as the class writes them, with more than one for a layer
     other = next((name for name in listed if name not in load_table(keys.release + REFUSALS)["layer_types"]), "")
     layers = keys.found.get("num_hidden_layers", own.get("layers"))
+    if layers is None:
+        return  # of a class that counts no layers nothing is compared
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
     elif isinstance(layers, int) and (
@@ -304,7 +306,7 @@ def _find_without_original(whole: Mapping[str, Any], where: str) -> Iterator[_Re
 
 def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """What is refused of a block of one type of layer; of one that the class has no layer of this is not known."""
-    if name not in own.get("used", (name,)):
+    if name not in own.get("used", (name,)) or name not in own.get("labels", (name,)):
         return
     types, listed = load_table(keys.release + REFUSALS)["layer_types"], keys.found.get("layer_types")
     if isinstance(found, Mapping):
@@ -322,6 +324,8 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     name = "type" if "type" in found and "rope_type" not in found else "rope_type"
     table = load_table(keys.release + REFUSALS)
     kind = found.get(name, None if table["untyped"] else "default")
+    if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
+        yield "head_dim", f"is null under {kind} scaling"
     if not block.is_read:
         lacking = own.get("lacking", {})
         needed = (table["lacking"] if lacking is True else lacking).get(kind, ())
@@ -341,8 +345,6 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     for key in table["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"
-    if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
-        yield "head_dim", f"is null under {kind} scaling"
 
 
 def report_odd(keys: Keys, width_key: str, width: int) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.loading import REFUSALS
-from pe_spectra.models.stated.statement import SLIDING, TRANSFORMERS, RotaryBlock
+from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
     code="not-built",
@@ -47,6 +48,8 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
     is_nested = any(isinstance(value, Mapping) for value in block.found.values())
     is_nested = is_nested or block.found.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
+    if keys.release == NEWEST and (known.takes_flat or not known.is_layered):
+        is_nested = not block.found.keys().isdisjoint(list_labels(keys, known))
     lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
         said = f"lacks {', '.join(lacking)}"
@@ -77,3 +80,32 @@ def keep_base(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
     )
     keys.report(KEY_NOT_READ, message, key=f"{block.where}.rope_type", model=known.model)
     return replace(block, kind="default", values={})
+
+
+def list_labels(keys: Keys, known: KnownModel) -> tuple[str, ...]:
+    """The types of layers by which the class tells blocks by type from others; none where it has none.
+
+    Parameters
+    ----------
+    keys : of a file. known : its class.
+
+    >>> known = KnownModel(model="qwen2", part_model="qwen2")
+    >>> list_labels(Keys({}, "config.json"), known)
+    ('full_attention',)
+    >>> list_labels(Keys({"layer_types": ["sliding_attention"]}, "config.json"), known)
+    ('sliding_attention',)
+    """
+    own = load_refusals(keys, known).get("labels", ())
+    stated = keys.found.get("layer_types") if known.compressed_base is None else None
+    named = tuple(one for one in stated if isinstance(one, str)) if own and isinstance(stated, list) else ()
+    return named or tuple(own)
+
+
+def load_refusals(keys: Keys, known: KnownModel) -> Mapping[str, Any]:
+    """Return what was measured of the values that a class refuses; empty where it was not asked.
+
+    >>> load_refusals(Keys({}, "config.json"), KnownModel(part_model="modernbert"))["only_labels"]
+    True
+    """
+    found: Mapping[str, Any] = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
+    return found

@@ -62,7 +62,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     """
     if known.built_with_length and LENGTHS[0] in keys and not (known.inner_base and "rope_theta" in keys):
         known = known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
-    if not known.reads_older or known.whole_blocks or known.both:
+    if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling")):
         keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)

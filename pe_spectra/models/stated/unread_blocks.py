@@ -1,12 +1,18 @@
-"""Blocks of rotary keys that the class of a model does not read at all."""
+"""Blocks of rotary keys that the class of a model does not read at all, or not by type of layer.
+
+In transformers 5 a block is one of blocks by type of layer where a key in it is one of the types that the class tells
+of its layers (`labels` of the table of refusals); other keys beside such are then not read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from pe_spectra.errors import shorten
 from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.needs import NOT_BUILT
+from pe_spectra.models.stated.needs import NOT_BUILT, list_labels, load_refusals
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
 
 
@@ -30,6 +36,8 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     >>> drop_unread(keys, known).found, [found.level for found in keys.findings]
     ({}, ['error'])
     """
+    if labels := list_labels(keys, known):
+        keys = _settle_nesting(keys, known, labels)
     unread = set()
     if not known.reads_older and keys.found.get("rope_scaling"):
         unread.add("rope_scaling")
@@ -56,4 +64,77 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
         )
         keys.report(LAYER_TYPE_MISSING, message, level="error", missing=missing)
     left = {key: value for key, value in keys.found.items() if key not in unread}
-    return Keys(left, keys.path, keys.where, keys.findings, keys.release) if unread else keys
+    return _replace(keys, left) if unread else keys
+
+
+def _is_nested(keys: Keys, name: str, labels: tuple[str, ...]) -> bool:
+    block = keys.found.get(name)
+    return isinstance(block, Mapping) and not block.keys().isdisjoint(labels)
+
+
+def _settle_nesting(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
+    """Return the keys with blocks by type where the class looks for them, and report those that it does not take."""
+    names = [name for name in ("rope_scaling", "rope_parameters") if name in keys]
+    names = names if known.reads_older else [name for name in names if name != "rope_scaling"]
+    nested = [name for name in names if _is_nested(keys, name, labels)]
+    adds = known.is_layered and not known.refuses_older and not known.both  # rope_scaling to a block by type
+    if not known.is_layered and nested and nested[0] == names[0]:
+        is_flat = "rope_type" in keys.found[nested[0]] and not known.takes_axial  # no other key is looked for
+        return keys if is_flat else _drop_nested(keys, known, nested[0], labels)
+    if adds and len(names) > 1 and "rope_parameters" not in nested:
+        message = (
+            f"{keys.where}rope_parameters has no block for a type of layer to which the class of {known.model} in "
+            f"{keys.reader} adds rope_scaling, so it refuses the file"
+        )
+        keys.report(NOT_BUILT, message, key=f"{keys.where}rope_parameters", model=known.model)
+    if known.is_layered and not adds and "rope_scaling" in nested and known.both != "newer":
+        left = {key: value for key, value in keys.found.items() if key != "rope_scaling"}
+        keys = _replace(keys, {**left, "rope_parameters": keys.found["rope_scaling"]})
+        nested = ["rope_parameters"]
+    if "rope_parameters" in keys and load_refusals(keys, known).get("only_labels"):
+        _report_foreign(keys, known, labels)
+    if known.is_layered and "rope_parameters" in nested:
+        keys = _drop_beside(keys, known, labels)
+    return keys
+
+
+def _report_foreign(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> None:
+    """Report a key beside the types of layers where the class takes no other."""
+    block = keys.found["rope_parameters"]
+    others = [key for key in block if key not in labels] if isinstance(block, Mapping) else []
+    if others and any(value is None or isinstance(value, Mapping) for value in block.values()):
+        message = (
+            f"{keys.where}rope_parameters has {shorten(others[0])}, which is no type of layer of {known.model}, so its "
+            f"class in {keys.reader} refuses the file"
+        )
+        keys.report(NOT_BUILT, message, key=f"{keys.where}rope_parameters.{others[0]}", model=known.model)
+
+
+def _drop_nested(keys: Keys, known: KnownModel, name: str, labels: tuple[str, ...]) -> Keys:
+    """Report blocks by type of layer of a class that reads one for all layers."""
+    named = next(label for label in labels if label in keys.found[name])
+    message = (
+        f"{keys.where}{name} is nested by layer type, but the class of {known.model} reads it flat, so {keys.reader} "
+        f"refuses the file; write the keys of {named} into {name} itself"
+    )
+    keys.report(NOT_BUILT, message, key=f"{keys.where}{name}.{named}", model=known.model)
+    return _replace(keys, {key: value for key, value in keys.found.items() if key != name})
+
+
+def _drop_beside(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
+    """Report keys of a rotary block that stand beside blocks by type of layer."""
+    block = keys.found["rope_parameters"]
+    others = {key: value for key, value in block.items() if key not in labels}
+    beside = [key for key, value in others.items() if not (value is None or isinstance(value, Mapping))]
+    for key in beside:
+        message = (
+            f"{keys.where}rope_parameters.{shorten(key)} stands beside blocks by layer type, and is not read by the "
+            f"class of {known.model}"
+        )
+        keys.report(KEY_NOT_READ, message, key=f"{keys.where}rope_parameters.{key}", model=known.model)
+    left = {key: value for key, value in block.items() if key not in beside}
+    return _replace(keys, {**keys.found, "rope_parameters": left}) if beside else keys
+
+
+def _replace(keys: Keys, found: Mapping[str, Any]) -> Keys:
+    return Keys(found, keys.path, keys.where, keys.findings, keys.release)

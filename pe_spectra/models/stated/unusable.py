@@ -80,7 +80,9 @@ def leave_out(
             raise error from None
         if any(_list_numbers(mine) != _list_numbers(one) for one in (theirs, found)):
             raise error
-        found = _mark(found, one, value, mine, theirs)
+        kept = (said for said in found.findings if said in mine.findings or said.data.get("key") != one.place)
+        # what is said of a key that is not set, is not said of one that is
+        found = _mark(replace(found, findings=tuple(kept)), one, value, mine, theirs)
     return found
 
 

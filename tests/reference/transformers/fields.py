@@ -101,6 +101,7 @@ def measure(probe):
     found["beside"] = "rope_theta" in asked and all(
         probe.refuses({"rope_theta": None, place: SOUND}) for place in ("rope_scaling", BLOCK)
     )
+    found |= measure_labels(probe)
     found |= measure_layers(probe) if "layer_types" in asked else {}
     if not probe.refuses({"hidden_size": 12 * 32, "num_attention_heads": 12}):
         found["odd"] = probe.refuses({"hidden_size": 12 * 33, "num_attention_heads": 12})
@@ -143,6 +144,21 @@ def list_types():
     if IS_OLD:
         return [*configuration_utils.ALLOWED_LAYER_TYPES]
     return [*configuration_utils.ALLOWED_ATTN_LAYER_TYPES, *configuration_utils._LEGACY_LAYER_TYPE_REMAP]
+
+
+def measure_labels(probe):
+    """The types of layers by which a class tells blocks by type from others, and whether it takes no other key there.
+
+    Of a class that reads one block for all layers they are named where it refuses blocks by type.
+    """
+    own = None if IS_OLD else ask(probe.config, "_rope_type_labels") or ask(probe.config, "layer_types")
+    labels = list(dict.fromkeys(own or ()))
+    nested = probe.nested or [*probe.base.get(BLOCK, ())]
+    if not nested:
+        return {"labels": labels if labels and probe.refuses({BLOCK: {labels[0]: SOUND}}) else []}
+    sound = dict.fromkeys(nested, SOUND)
+    more = sound | {"other_attention": SOUND}
+    return {"labels": labels, "only_labels": not probe.refuses({BLOCK: sound}) and probe.refuses({BLOCK: more})}
 
 
 def join(keys):
@@ -201,8 +217,11 @@ def find_lacking(probe):
     found = {}
     for kind in KINDS:
         block = probe.make(kind)
-        if not probe.refuses({BLOCK: block}):
-            found[kind] = [key for key in block if key != "rope_type" and probe.refuses({BLOCK: drop(block, key)})]
+        beside = {"max_position_embeddings": 4096} if probe.refuses({BLOCK: block}) else {}  # some build none without
+        if not probe.refuses({BLOCK: block} | beside):
+            found[kind] = [
+                key for key in block if key != "rope_type" and probe.refuses({BLOCK: drop(block, key)} | beside)
+            ]
     return {kind: keys for kind, keys in found.items() if keys}
 
 

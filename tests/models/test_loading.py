@@ -126,6 +126,19 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
         # the base on top does not reach a block without a scaling
         ({"model_type": "cohere2_moe", "rope_theta": 5e4, "rope_parameters": {"rope_type": "default"}}, "rope_theta"),
         ({"model_type": "lfm2_moe"}, "layer_types"),
+        # attention is in every third or fourth layer
+        ({"model_type": "olmo_hybrid", "head_dim": None}, "head_dim"),
+        ({"model_type": "recurrent_gemma", "head_dim": None}, "head_dim"),
+        # a scaling without the base that its check asks for, where the length is stated
+        (
+            {
+                "model_type": "deepseek_ocr2_vision",
+                "max_position_embeddings": 16384,
+                "rope_scaling": {"rope_type": "llama3", "factor": 2.0, "original_max_position_embeddings": 8192}
+                | {"low_freq_factor": 1.0, "high_freq_factor": 4.0},
+            },
+            "rope_scaling.rope_theta",
+        ),
         ({"model_type": "gpt_oss", "hidden_size": -8}, "hidden_size"),  # the width of a head does not go by it
         (
             {
@@ -310,3 +323,9 @@ def test_a_plain_block_with_a_factor_is_taken_where_the_class_looks_for_one():
 )
 def test_an_older_release_takes_what_the_newest_checks(keys):
     assert list_refused("llama", OLDER, **keys) == []
+
+
+def test_types_of_layers_are_compared_where_a_class_counts_layers():
+    keys = {"layer_types": ["full_attention", "other_attention"]}
+    assert list_refused("edgetam_video", **keys) == []
+    assert list_refused("edgetam_video", **keys, num_hidden_layers=2)

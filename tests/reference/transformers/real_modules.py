@@ -68,10 +68,12 @@ SMALL = {"vocab_size": 32, "intermediate_size": 16, "moe_intermediate_size": 16,
 SMALL |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 4)
 SMALL |= {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "hidden_size_per_layer_input": 0}
 SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1) | {"vocabulary_map": {"<image>": 4}}
-#: Of layers and experts a whole model has no more where it is built with so few; some have thousands of parts.
-FEW = dict.fromkeys(("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers"), 2)
-FEW |= dict.fromkeys(("speech_encoder_layers", "t2u_encoder_layers", "t2u_decoder_layers"), 2)
-FEW |= dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 16)
+#: Of experts a whole model has no more where it is built with so few; some have thousands of parts.
+FEW = dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 16)
+#: How many layers it has, the first of these with which it has every kind of part that its class has by default:
+#: hybrid models have attention in every third or fourth.
+LAYERS, COUNTS = ("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers"), (2, 3, 4, 6, 8, 12, 16, 24, 32)
+LAYERS += ("speech_encoder_layers", "t2u_encoder_layers", "t2u_decoder_layers")
 #: Some classes have one for each layer.
 SMALL_SIZES = tuple(key for key, value in SMALL.items() if isinstance(value, int))
 #: Switches of classes that have a rotation only with them.
@@ -104,7 +106,7 @@ class Release:
     def __init__(self):
         self.models, self.rotary, self.beside, self.ways, self.alone = {}, {}, {}, {}, {}
         self.switches = {}  # with what keys a class is rotary
-        self.wholes = {}
+        self.wholes, self.counts = {}, {}
         root = pathlib.Path(transformers.__file__).parent / "models"
         for path in sorted(root.glob("*/modeling_*.py")):
             if path.stem.startswith(("modeling_tf_", "modeling_flax_")):
@@ -199,11 +201,34 @@ class Release:
             return None
         few = copy.deepcopy(config)
         with contextlib.suppress(Exception), be_patient(PATIENCE), torch.device("meta"):
-            for key in [key for key in FEW if isinstance(ask(few, key), int)]:
-                setattr(few, key, min(FEW[key], getattr(few, key)))
+            _cut(few, self.count_layers(type(config)))
             return way(few)
         with be_patient(PATIENCE), torch.device("meta"):
             return way(config)
+
+    def count_layers(self, wanted):
+        """How many layers the model of a class needs to have every kind of part; 2 where that is not known."""
+        if wanted not in self.counts:
+            self.counts[wanted] = self._count_layers(wanted)
+        return self.counts[wanted]
+
+    def _count_layers(self, wanted):
+        way, keys = self.find_whole(wanted)
+        more = (self.switches.get(wanted) or {}) | keys
+
+        def list_kinds(count):
+            config = wanted.from_dict(dict(more))
+            _cut(config, count)
+            with be_patient(PATIENCE), torch.device("meta"):
+                return {type(module) for module in way(config).modules()}
+
+        with contextlib.suppress(Exception):  # some have too many parts
+            kinds = list_kinds(None)
+            for count in COUNTS:
+                with contextlib.suppress(Exception):  # others are not built with so few layers
+                    if list_kinds(count) == kinds:
+                        return count
+        return COUNTS[0]
 
     def find_whole(self, wanted):
         """The model of a class as it is loaded, and the keys without which it is not built; None where it never is."""
@@ -266,6 +291,13 @@ def _shrink(config):
         with contextlib.suppress(Exception):  # strict classes refuse some
             if hasattr(config, key) and not (key in SMALL_SIZES and isinstance(getattr(config, key), list)):
                 setattr(config, key, value)
+
+
+def _cut(config, count):
+    """Leave no more experts than FEW, and no more layers than a count; None for all layers."""
+    few = FEW | (dict.fromkeys(LAYERS, count) if count else {})
+    for key in [key for key in few if isinstance(ask(config, key), int)]:
+        setattr(config, key, min(few[key], getattr(config, key)))
 
 
 def _is_alone(given, named, config):

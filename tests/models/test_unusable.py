@@ -92,6 +92,10 @@ def test_a_key_of_a_part_may_stand_on_top():
         {"model_type": "bloom", "n_head": 0},
         {"model_type": "m2m_100", "pad_token_id": -1},
         {**LLAMA, "hidden_size": 0, "head_dim": None},
+        # without the width there is another that no more fits, that of the class
+        {"model_type": "deepseek_ocr2", "text_config": {"hidden_size": 1000, "num_attention_heads": 12}},
+        # said to be refused, which is not known of a model without layers
+        {"model_type": "hunyuan_v1_dense", "num_hidden_layers": -8},
     ],
 )
 def test_what_is_no_rotation_is_refused_as_a_whole(keys):

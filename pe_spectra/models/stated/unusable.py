@@ -13,6 +13,8 @@ from typing import Any
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, LOCAL_BASES
+from pe_spectra.models.stated.loading import VALUE_REFUSED
+from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement
 
 UNUSABLE_VALUE = Kind(
@@ -66,7 +68,10 @@ def leave_out(
         try:
             found = read(left)
         except UnusableError as another:
-            errors[_find(config, another)] = another
+            path = _find(config, another)
+            if path in errors:  # it is another value, which the file has not in that place
+                raise error from None
+            errors[path] = another
         except FileError:
             raise error from None
     for path, one in errors.items():
@@ -83,6 +88,8 @@ def leave_out(
         kept = (said for said in found.findings if said in mine.findings or said.data.get("key") != one.place)
         # what is said of a key that is not set, is not said of one that is
         found = _mark(replace(found, findings=tuple(kept)), one, value, mine, theirs)
+    if any(said.code in (VALUE_REFUSED.code, NOT_BUILT.code) for said in found.findings):
+        raise error  # with such a number a class may not come to what it refuses
     return found
 
 

@@ -72,7 +72,8 @@ SMALL |= dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id"), 1) | {"
 FEW = dict.fromkeys(("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"), 16)
 #: How many layers it has, the first of these with which it has every kind of part that its class has by default:
 #: hybrid models have attention in every third or fourth.
-LAYERS, COUNTS = ("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers"), (2, 3, 4, 6, 8, 12, 16, 24, 32)
+COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+LAYERS = ("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers")
 LAYERS += ("speech_encoder_layers", "t2u_encoder_layers", "t2u_decoder_layers")
 #: Some classes have one for each layer.
 SMALL_SIZES = tuple(key for key, value in SMALL.items() if isinstance(value, int))

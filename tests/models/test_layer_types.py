@@ -293,6 +293,7 @@ def test_one_base_and_one_share_for_each_layer():
         "hidden_size": 4096,
         "num_attention_heads": 64,
         "sliding_window": 512,
+        "num_hidden_layers": 3,
         "layer_types": ["full_attention", "sliding_attention", "sliding_attention"],
         "rope_theta": [5e6, 1e4, 1e4],
         "partial_rotary_factors": [0.5, 1.0, 1.0],

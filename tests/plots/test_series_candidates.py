@@ -21,7 +21,7 @@ def found():
 def test_the_first_ones_and_one_to_avoid_are_drawn(found):
     _, choice = found
     drawn = list_drawn(choice)
-    assert [one.advice for one, _, _ in drawn] == ["use", "second", "other", "avoid"]
+    assert [one.advice for one, _, _ in drawn] == ["use", "use", "second", "avoid"]
     assert drawn[0][1] == f"use: {choice.ranked[0].candidate.name}"
     styles = [(str(style["color"]), str(style["linestyle"])) for *_, style in drawn]
     assert len({colour for colour, _ in styles}) == len({line for _, line in styles}) == 4

@@ -70,7 +70,9 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
         own, known = (own or {}).get("unturned"), KnownModel(model=known.model, reads_blocks=False)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:
-        found += [*_find_values(keys, own, table["keys"]), *_find_layers(keys, own)]
+        found += _find_values(keys, own, table["keys"])
+        if isinstance(keys.found.get("layer_types"), list):
+            found += _find_layers(keys, own)
         if own.keys() & {"fewer", "fits", "groups"}:
             found += _find_numbers(keys, known, own)
         if own.get("odd") or own.get("odd_head") or known.divides:
@@ -200,13 +202,10 @@ def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str])
 
 def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Types of layers that there are not, or of another number than the layers."""
-    listed = keys.found.get("layer_types")
-    if not isinstance(listed, list) or any(name in listed for name in own.get("written", ())):
-        return  # as the class writes them, with more than one for a layer
+    listed, layers = keys.found["layer_types"], keys.found.get("num_hidden_layers", own.get("layers"))
+    if layers is None or any(name in listed for name in own.get("written", ())):
+        return  # of a class that counts none, or as the class writes them, with more than one for a layer
     other = next((name for name in listed if name not in load_table(keys.release + REFUSALS)["layer_types"]), "")
-    layers = keys.found.get("num_hidden_layers", own.get("layers"))
-    if layers is None:
-        return  # of a class that counts no layers nothing is compared
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
     elif isinstance(layers, int) and (

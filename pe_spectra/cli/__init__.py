@@ -161,7 +161,7 @@ class _RepeatedInterrupts:
             _thread.interrupt_main()
 
     def _report_others(self, lost: "UnraisableHookArgs") -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
+        if not (self._has_come or issubclass(lost.exc_type, KeyboardInterrupt)):
             self._report(lost)
 
     def _print_others(self, kind: "type[BaseException]", error: BaseException, trace: "TracebackType | None") -> None:

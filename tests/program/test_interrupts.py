@@ -377,6 +377,17 @@ def swallow_and_warn():
         warnings.simplefilter("always")
         warnings.warn("Cython module failed to patch module with custom type", RuntimeWarning)
 
+class Half:
+    def __init__(self):
+        interrupt()
+        self.whole = True
+
+    def __del__(self):
+        self.whole
+
+def make_half():
+    Half()
+
 def run(*_):
     globals()[sys.argv[1]]()
     end = time.monotonic() + 20
@@ -389,9 +400,11 @@ sys.exit(cli.main())
 """
 
 
-@pytest.mark.parametrize("loses", ["lose_in_callback", "swallow", "swallow_and_warn"])
+@pytest.mark.parametrize("loses", ["lose_in_callback", "swallow", "swallow_and_warn", "make_half"])
 def test_an_interrupt_that_is_lost_is_answered(loses):
-    """As in the callbacks by which imports give their locks back, and in compiled code, which may warn of it."""
+    """As in the callbacks by which imports give their locks back, and in compiled code, which may warn of it; of an
+    object that was half made Python says what its end misses.
+    """
     done = subprocess.run([sys.executable, "-c", LOST, loses], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
 

@@ -43,8 +43,9 @@ def main() -> int:
     0 done, 1 a check that was asked for says no, 2 could not do it, 130 interrupted. This is the
     only place that turns errors into exit codes.
     """
+    interrupts = _RepeatedInterrupts()
     try:
-        with _RepeatedInterrupts() as interrupts:
+        with interrupts:
             try:
                 from pe_spectra.cli.program import run
 
@@ -56,7 +57,9 @@ def main() -> int:
 
                 return fail(error)
     except KeyboardInterrupt:
-        return _answer_interrupt()
+        code = _answer_interrupt()
+    interrupts.report_again()  # what was half made went with the error
+    return code
 
 
 def _answer_interrupt() -> int:
@@ -138,10 +141,16 @@ class _RepeatedInterrupts:
 
     def __exit__(self, *_: object) -> None:
         self._is_answered = True
-        sys.unraisablehook, sys.excepthook = self._report, self._print
+        sys.excepthook = self._print
+        if not self._has_come:
+            sys.unraisablehook = self._report
         warnings.showwarning = self._warn
         if self._is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def report_again(self) -> None:
+        """Have Python report again what goes wrong where nothing can be raised, as at the end of objects."""
+        sys.unraisablehook = self._report
 
     def has_come(self) -> bool:
         """Whether Ctrl-C was pressed: an error that ends the program now has come of it."""

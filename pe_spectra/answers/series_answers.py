@@ -17,7 +17,7 @@ from pe_spectra.quantities import quantity, tabulate
 from pe_spectra.records import dataclass
 from pe_spectra.series.deciding import EncodingChoice
 from pe_spectra.series.line_search import LEAST_CYCLES
-from pe_spectra.series.series_report import SeriesColumn, SeriesPeriod, SeriesReport
+from pe_spectra.series.series_report import FAR, SeriesColumn, SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count, join, percent
 
@@ -214,6 +214,10 @@ def _list_notes(report: SeriesReport) -> Iterator[str]:
     if sampling.repeated:
         yield "of rows at one time the mean of the values was taken"
     for column in report.columns:
+        if column.farthest is not None:
+            far = f"{count(column.far, 'value')} more than {FAR:g} ranges of the middle half from the median"
+            hidden = "a code of what is missing, or a fault, hides periods, and an empty cell does not"
+            yield f"{column.column}: {far}, the farthest {column.farthest:g}: {hidden}"
         if any(one.drifts for one in column.periods):
             lengths = join([sampling.write(one.period) for one in column.periods if one.drifts])
             yield f"{column.column}: {lengths} not steady: several sinusoids too near each other to be told apart"

@@ -18,6 +18,8 @@ from pe_spectra.series.line_search import FEWEST_SAMPLES, LEAST_CYCLES, RATE, Fo
 from pe_spectra.series.periodogram import OVERSAMPLING
 from pe_spectra.series.times import Sampling, arrange_times
 
+#: From the median, in ranges of the middle half, within which all values of most series are.
+FAR = 30.0
 #: Points of the spectrum that are kept for its picture: of the frequencies between two the highest.
 _DRAWN = 512
 #: Why no periods are looked for in a column; None where they are.
@@ -70,6 +72,12 @@ class SeriesColumn(Result):
     longest_missing: int = quantity("Most samples without a value in a row.", minimum=0, column=None)
     mean: float | None = quantity("Mean of the values; null without any.", column=None)
     deviation: float | None = quantity("Their standard deviation; null without any.", minimum=0, column=None)
+    far: int = quantity(
+        "Values more than 30 ranges of the middle half from the median; 0 where that half has no range.",
+        minimum=0,
+        column=None,
+    )
+    farthest: float | None = quantity("The farthest of these; null without one.", column=None)
     silent: str | None = quantity("Why no periods were looked for; null where they were.", words=REASONS, column=None)
     trend_share: float | None = quantity(
         "Share of the variance that a straight line explains by itself; null without variance.", minimum=0, column=None
@@ -155,8 +163,11 @@ def _describe_column(name: str, values: F64, times: F64, sampling: Sampling) -> 
         places = places - places[0]
         search = search_lines(places, kept / largest, sampling.step)
         found |= _describe_search(name, search, places, (deviation or 0.0), sampling)
+    far = _list_far(kept / largest) * largest
     return SeriesColumn(
         column=name,
+        far=len(far),
+        farthest=float(far[-1]) if len(far) else None,
         values=len(kept),
         missing=len(values) - len(kept),
         longest_missing=_find_longest(~known),
@@ -165,6 +176,14 @@ def _describe_column(name: str, values: F64, times: F64, sampling: Sampling) -> 
         silent=silent,
         **found,
     )
+
+
+def _list_far(values: F64) -> F64:
+    """The values that are far from all others, the farthest last."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else (0.0, 0.0, 0.0)
+    far = values[np.abs(values - middle) > FAR * (high - low)] if high > low else np.empty(0)
+    ordered: F64 = far[np.argsort(np.abs(far - middle), kind="stable")]
+    return ordered
 
 
 def _find_longest(missing: NDArray[np.bool_]) -> int:

@@ -177,3 +177,11 @@ def test_what_is_refused(here, refuse):
         "load.csv: has no column a; it has date, load, noise and flat (FILE)"
     )
     assert "is read by this command" in refuse("series load.csv --output load.csv")
+
+
+def test_a_code_of_what_is_missing_is_told(here, tmp_path):
+    values = np.sin(np.arange(400.0)) + np.random.default_rng(0).standard_normal(400)
+    values[[3, 50]] = -9999
+    np.save(tmp_path / "coded.npy", values)
+    told = "value: 2 values more than 30 ranges of the middle half from the median, the farthest -9999: a code of what"
+    assert told in here("series coded.npy").err

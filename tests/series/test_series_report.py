@@ -72,3 +72,21 @@ def test_waves_are_fitted_in_parts_as_at_once(monkeypatch):
     monkeypatch.setattr("pe_spectra.series.wave_fits._CHUNK", 77)
     parts = fit_waves(places, values, np.array([3.0, 7.5]))
     np.testing.assert_allclose(parts.cosines, whole.cosines, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("spikes", "far", "farthest"),
+    [({}, 0, None), ({7: -9999.0, 90: 400.0}, 2, -9999.0), ({5: 1e300}, 1, 1e300), ({5: np.nan}, 0, None)],
+)
+def test_values_far_from_all_others_are_counted(spikes, far, farthest):
+    values = np.sin(np.arange(400.0)) + np.random.default_rng(0).standard_normal(400)
+    for place, value in spikes.items():
+        values[place] = value
+    (found,) = describe_series({"x": values}, np.arange(400.0)).columns
+    assert (found.far, found.farthest) == (far, farthest)
+
+
+@pytest.mark.parametrize("values", [np.zeros(30), np.append(np.zeros(29), 7.0), np.full(30, np.nan)])
+def test_of_a_middle_half_without_a_range_nothing_is_far(values):
+    (found,) = describe_series({"x": values}, np.arange(30.0)).columns
+    assert (found.far, found.farthest) == (0, None)

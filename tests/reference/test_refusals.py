@@ -37,9 +37,7 @@ SILENT = {
     NEWEST: {
         "the class compares the width of its part that reads text with that of others": {"dots3_note_text": 1},
         "a block of proportional scaling that the class does not use has no rope_theta in it": {"sapiens2": 1},
-        "a scaling that the part refuses in this model alone": {"clvp": 1},
         "the class makes more layers of one than the file states": {"hrm_text": 1},
-        "a block for a type of layer that there is not": {"pe_video": 1},
     },
     OLDER: {},
 }

@@ -31,7 +31,7 @@ class FileArray:
     Attributes
     ----------
     values : float64, C order, read-only, finite unless missing ones are wanted, too; leading axes of length 1 are
-        left out. Complex numbers, where they are wanted, have a last axis of 2 for their parts.
+        left out. Complex numbers, where they are wanted, have a last axis of 2 for their parts; dates stay dates.
     dtype : the type it was stored in, as in float16; `text` where it was written in digits.
     tensor : its name in the file; None where the file has no names.
     notes : what a reader should know, each a sentence.
@@ -55,6 +55,7 @@ class Wanted:
         is known to be meant.
     complex_too : whether complex numbers are taken beside real ones, from .npy and .npz.
     missing_too : whether cells that are not finite are taken, as values that are missing, from .npy and .npz.
+    dates_too : whether dates are taken beside numbers, from .npy and .npz, where missing ones are.
     """
 
     tensor: str | None = None
@@ -62,6 +63,7 @@ class Wanted:
     only_known: bool = False
     complex_too: bool = False
     missing_too: bool = False
+    dates_too: bool = False
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape has the axes that are wanted."""
@@ -91,6 +93,11 @@ class Stored:
     def bits(self) -> int:
         """Bits of one number."""
         return _FOREIGN.get(self.dtype) or 8 * np.dtype(self.dtype).itemsize
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it holds moments of time."""
+        return self.dtype.startswith("datetime64")
 
     @property
     def is_complex(self) -> bool:
@@ -178,7 +185,7 @@ def read_stored(
         values = np.empty(check_shape((*shape, 2), (len(shape) + 1,)), dtype=np.float64)
         beyond = _fill(values.view(np.complex128)[..., 0], stream, stored)
     else:
-        values = np.empty(shape, dtype=np.float64)
+        values = np.empty(shape, dtype=stored.dtype if stored.is_date else np.float64)
         beyond = _fill(values, stream, stored)
     if not wanted.missing_too:
         check_finite(values)

@@ -29,6 +29,7 @@ _ENTRY = re.compile(
 )
 _SIZE = re.compile(r"\s*([0-9]{1,40})L?\s*")
 _NUMBER = re.compile(r"[<>|=]?(?:f[248]|[iu][1248]|(?P<complex>c(?:8|16)))")
+_DATE = re.compile(r"[<>]M8\[(?:Y|M|W|D|h|m|s|ms|us|ns)\]")
 #: What other types are, by the letter of their kind.
 _OTHERS = {
     "O": "Python objects (dtype object), which are pickled: a pickle can run code",
@@ -73,7 +74,7 @@ def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
     """
     wanted.refuse_name("a .npy file")
     with file.open_at(0) as stream:
-        stored = _read_header(stream, wanted.complex_too)
+        stored = _read_header(stream, wanted)
         return read_stored(stream, stored, wanted, end=file.size)
 
 
@@ -94,7 +95,7 @@ class Npz(Tensors):
         for name, info in self._members.items():
             try:
                 with self._archive.open(info) as member:
-                    shapes[name] = _read_header(member, wanted.complex_too).shape
+                    shapes[name] = _read_header(member, wanted).shape
             except RefusedError as error:
                 reasons.append(error)
         if not shapes:
@@ -105,12 +106,12 @@ class Npz(Tensors):
         """Read one array."""
         info = self._members[name]
         with self._archive.open(info) as member:
-            stored = _read_header(member, wanted.complex_too)
+            stored = _read_header(member, wanted)
             # the library compares the checksum with the last byte, and gives none beyond the declared size
             return read_stored(member, stored, wanted, tensor=name, end=info.file_size)
 
 
-def _read_header(stream: IO[bytes], complex_too: bool) -> Stored:
+def _read_header(stream: IO[bytes], wanted: Wanted) -> Stored:
     """Read the header of a .npy file, and nothing behind it."""
     start = stream.read(8)
     if not start.startswith(NPY_MAGIC):
@@ -127,10 +128,10 @@ def _read_header(stream: IO[bytes], complex_too: bool) -> Stored:
     header = stream.read(length)
     if len(field) < width or len(header) < length:
         raise RefusedError("is cut off inside its header")
-    return _parse_header(header.decode("utf-8" if start[6] == 3 else "latin-1", "replace"), complex_too)
+    return _parse_header(header.decode("utf-8" if start[6] == 3 else "latin-1", "replace"), wanted)
 
 
-def _parse_header(text: str, complex_too: bool) -> Stored:
+def _parse_header(text: str, wanted: Wanted) -> Stored:
     # a grammar of its own: an evaluated literal could nest, overflow, or warn on stderr
     text = text.strip()
     inner = text[1:-1].strip()
@@ -147,7 +148,7 @@ def _parse_header(text: str, complex_too: bool) -> Stored:
     flag = found["fortran_order"]["flag"]
     if flag is None:
         raise RefusedError("has a header that is not readable: fortran_order is neither True nor False")
-    kind, big_endian = _parse_type(found["descr"], complex_too)
+    kind, big_endian = _parse_type(found["descr"], wanted)
     return Stored(shape=_parse_shape(found["shape"]), dtype=kind, big_endian=big_endian, fortran=flag == "True")
 
 
@@ -161,12 +162,13 @@ def _parse_shape(match: re.Match[str]) -> tuple[int, ...]:
     return tuple(int(size[1]) for size in sizes if size)
 
 
-def _parse_type(match: re.Match[str], complex_too: bool) -> tuple[str, bool]:
+def _parse_type(match: re.Match[str], wanted: Wanted) -> tuple[str, bool]:
     text = match["text"]
     if text is None:
         raise RefusedError(f"has cells of several fields (a structured type); {ACCEPTED_TYPES}")
     number = _NUMBER.fullmatch(text)
-    if number is None or (number["complex"] and not complex_too):
+    is_wanted = wanted.dates_too and _DATE.fullmatch(text)
+    if not is_wanted and (number is None or (number["complex"] and not wanted.complex_too)):
         letters = text.lstrip("<>|=")
         what = _OTHERS.get(letters) or _OTHERS.get(letters[:1], "cells of an unknown type")
         raise RefusedError(f"holds {what} ({shorten(text, 20)}); {ACCEPTED_TYPES}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
@@ -14,12 +15,19 @@ from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.numpy_files import Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import holds_times, read_text_columns
-from pe_spectra.files.series_times import NumberUnit, ReadTimes, SeriesCells, may_be_times, read_number_times
+from pe_spectra.files.series_times import (
+    NumberUnit,
+    ReadTimes,
+    SeriesCells,
+    may_be_times,
+    read_dates,
+    read_number_times,
+)
 from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join
 
-_WANTED = Wanted(axes=(1, 2), missing_too=True)
+_WANTED = Wanted(axes=(1, 2), missing_too=True, dates_too=True)
 _TEXTS = (".csv", ".tsv", ".txt")
 #: Names of columns that a message lists.
 _LISTED = 8
@@ -132,13 +140,19 @@ def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:
     found: dict[str, SeriesCells] = {}
     for name, values in arrays.items():
         if values.ndim == 1:
-            found[name] = values
+            found[name] = _take(values, name)
             continue
-        found |= {f"{name}{place}": values[:, place] for place in range(min(values.shape[1], MAX_SERIES_COLUMNS + 2))}
-    lengths = {len(values) for values in found.values() if isinstance(values, np.ndarray)}
+        places = range(min(values.shape[1], MAX_SERIES_COLUMNS + 2))
+        found |= {f"{name}{place}": _take(values[:, place], f"{name}{place}") for place in places}
+    lengths = {len(values) for values in arrays.values()}
     if len(lengths) > 1:
         raise RefusedError(f"has arrays of different lengths ({join(sorted(map(str, lengths)), 4)}); one is accepted")
     return found
+
+
+def _take(cells: NDArray[Any], name: str) -> SeriesCells:
+    """Numbers as they are, and dates as times."""
+    return read_dates(cells, name) if cells.dtype.kind == "M" else cells
 
 
 def _join(

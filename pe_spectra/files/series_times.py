@@ -179,6 +179,24 @@ def read_moments(
     )
 
 
+def read_dates(dates: NDArray[np.datetime64], name: str) -> ReadTimes:
+    """Take dates of NumPy, of any unit from years to nanoseconds; NaT where there is none.
+
+    >>> read_dates(np.array(["2024-01", "2024-02"], dtype="datetime64[M]"), "t").seconds.tolist()
+    [0.0, 2678400.0]
+    """
+    known = dates[~np.isnat(dates)]
+    years = known.astype("datetime64[Y]").astype(np.int64) + 1970
+    if len(years) and not (years.min() >= 1 and years.max() <= 9999):
+        raise RefusedError(f"column {shorten(name, 40)} has a date beyond the years 1 to 9999")
+    moments = dates.astype("datetime64[us]")
+    found = read_moments(moments, name)
+    if (moments[~np.isnat(moments)] == known).all():
+        return found
+    note = f"column {shorten(name, 40)}: parts of a microsecond were left out"
+    return replace(found, notes=(*found.notes, note))
+
+
 def _is_date(text: str) -> bool:
     """Whether the calendar has it."""
     try:

@@ -1,5 +1,7 @@
 """Files of recorded series: what is read of each, what is counted, and what is refused in one line."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from pe_spectra.errors import FileError, PeSpectraError
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.files.recorded_series import read_series
 from pe_spectra.files.series_times import NumberUnit, read_moments
+from pe_spectra.sources import read_encoding
 
 DAYS = [str(np.datetime64("2024-01-01") + day) for day in range(4)]
 PLAIN = "date,x\n" + "".join(f"{day},{place}\n" for place, day in enumerate(DAYS))
@@ -334,3 +337,45 @@ def test_columns_that_are_left_out_are_named_with_what_they_hold(tmp_path):
 def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path):
     assert "carriage return" in refuse(tmp_path, PLAIN.replace("\n", "\r"))
     assert "line 3 has a carriage return within it" in refuse(tmp_path, PLAIN.replace("02,1", "02,\r1"))
+
+
+MOMENTS = np.datetime64("2024-01-01T00:00") + 30 * np.arange(4).astype("timedelta64[m]")
+
+
+@pytest.mark.parametrize("kind", ["<M8[m]", ">M8[s]", "<M8[us]", "<M8[ns]"])
+def test_dates_of_numpy_are_times(tmp_path, kind):
+    np.savez(tmp_path / "a.npz", load=np.arange(4.0), when=MOMENTS.astype(kind))
+    found = read_series(tmp_path / "a.npz")
+    assert (found.timed, found.known["origin"], found.notes) == ("when", np.datetime64("2024-01-01", "us"), ())
+    np.testing.assert_array_equal(found.known["times"], 1800 * np.arange(4.0))
+    np.testing.assert_array_equal(found.columns["load"], np.arange(4.0))
+
+
+def test_dates_of_numpy_that_are_missing_or_finer_than_microseconds_are_told(tmp_path):
+    moments = MOMENTS.astype("datetime64[ns]") + np.timedelta64(7, "ns")
+    moments[1] = "NaT"
+    np.savez(tmp_path / "a.npz", load=np.arange(4.0), t=moments)
+    found = read_series(tmp_path / "a.npz")
+    assert (found.known["timeless"], found.notes) == (1, ("column t: parts of a microsecond were left out",))
+    np.testing.assert_array_equal(found.columns["load"], [0, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("dates", "told"),
+    [
+        (np.array([20000, 20001], dtype="datetime64[Y]"), "column t has a date beyond the years 1 to 9999"),
+        (np.array(["NaT", "NaT"], dtype="datetime64[s]"), "column t has no time"),
+        (MOMENTS[:2].astype("datetime64[25s]"), "holds dates (<M8[25s]); float16, "),
+        (MOMENTS[:3], "has arrays of different lengths (2 and 3); one is accepted"),
+    ],
+)
+def test_dates_of_numpy_that_are_refused(tmp_path, dates, told):
+    np.savez(tmp_path / "a.npz", t=dates, x=np.zeros(2))
+    with pytest.raises(FileError, match=re.escape(told)):
+        read_series(tmp_path / "a.npz")
+
+
+def test_dates_of_numpy_are_no_table(tmp_path):
+    np.save(tmp_path / "a.npy", MOMENTS)
+    with pytest.raises(FileError, match="holds dates"):
+        read_encoding(str(tmp_path / "a.npy"))

@@ -1,7 +1,6 @@
 """What all tests share: one Hypothesis profile, and the program run within this process."""
 
 import functools
-import gc
 import math
 import os
 import shlex
@@ -37,11 +36,6 @@ def pytest_collection_modifyitems(config, items):
     """Draw the cases of tests that are marked `few`, before marks and names choose among them."""
     if not config.option.keyword and not any("[" in argument for argument in config.args):
         leave_most_to_the_slow_run(items)
-
-
-def pytest_collection_finish():
-    """What was collected stays to the end: the collector of garbage need not look through it again and again."""
-    gc.freeze()
 
 
 @dataclass(frozen=True)

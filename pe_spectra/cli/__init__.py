@@ -43,9 +43,9 @@ def main() -> int:
     0 done, 1 a check that was asked for says no, 2 could not do it, 130 interrupted. This is the
     only place that turns errors into exit codes.
     """
-    interrupts = _RepeatedInterrupts()
+    report = sys.unraisablehook
     try:
-        with interrupts:
+        with _RepeatedInterrupts() as interrupts:
             try:
                 from pe_spectra.cli.program import run
 
@@ -58,7 +58,7 @@ def main() -> int:
                 return fail(error)
     except KeyboardInterrupt:
         code = _answer_interrupt()
-    interrupts.report_again()  # what was half made went with the error
+    sys.unraisablehook = report  # what was half made has gone with the error
     return code
 
 
@@ -147,10 +147,6 @@ class _RepeatedInterrupts:
         warnings.showwarning = self._warn
         if self._is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def report_again(self) -> None:
-        """Have Python report again what goes wrong where nothing can be raised, as at the end of objects."""
-        sys.unraisablehook = self._report
 
     def has_come(self) -> bool:
         """Whether Ctrl-C was pressed: an error that ends the program now has come of it."""

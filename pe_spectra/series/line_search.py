@@ -222,7 +222,7 @@ def _keep_standing(
 
 
 def _find_own(window: F64, threshold: float, floor: float) -> NDArray[np.int64]:
-    """Frequencies at which the times themselves stand out of a floor, and of those of one stretch."""
+    """Frequencies at which the times themselves stand out of a floor, and out of the window of one stretch."""
     cycles = np.maximum(np.arange(len(window)), 1) / OVERSAMPLING
     return np.flatnonzero(window > threshold * np.maximum(floor, 1 / (np.pi * cycles) ** 2))
 

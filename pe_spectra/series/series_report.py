@@ -73,7 +73,7 @@ class SeriesColumn(Result):
     mean: float | None = quantity("Mean of the values; null without any.", column=None)
     deviation: float | None = quantity("Their standard deviation; null without any.", minimum=0, column=None)
     far: int = quantity(
-        "Values more than 30 ranges of the middle half from the median; 0 where that half has no range.",
+        f"Values more than {FAR:g} ranges of the middle half from the median; 0 where that half has no range.",
         minimum=0,
         column=None,
     )

@@ -471,6 +471,14 @@ def test_what_else_answers_an_interrupt_is_left_alone(monkeypatch, handler):
         signal.signal(signal.SIGINT, previous)
 
 
+def test_an_interrupt_before_anything_is_set_up_is_answered(monkeypatch, run_interrupted):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli._RepeatedInterrupts, "__enter__", interrupt)
+    run_interrupted()
+
+
 def test_the_program_can_be_called_outside_the_main_thread(monkeypatch):
     monkeypatch.setattr("pe_spectra.cli.program.run", lambda *_: 0)
     with ThreadPoolExecutor(1) as pool:

@@ -289,8 +289,7 @@ def _sum_cosines_in_a_row(words: F64, masses: F64, first: int, length: int) -> F
 
 
 def _sin_cos_block(words: F64, position: F64) -> tuple[tuple[F64, F64], tuple[F64, F64]]:
-    shape = (len(position), words.shape[1])
-    hi, mid, lo = (np.broadcast_to(word, shape) for word in words)
+    hi, mid, lo = words  # rows, which are split before they meet the column of positions
     p, p_error = two_product(hi, position)
     q, q_error = two_product(mid, position)
     turns = np.rint(p / _HALF_PI[0])

@@ -13,7 +13,7 @@ from pe_spectra.encodings import Frequencies, Sinusoidal
 from pe_spectra.exact import F64
 from pe_spectra.reconstruction import reconstruct, reconstruct_all_positions
 from pe_spectra.spectrum.density import sum_kernels
-from pe_spectra.spectrum.lag_window import compute_spectra, compute_spectrum
+from pe_spectra.spectrum.lag_window import compute_spectrum
 from pe_spectra.spectrum.record import Spectrum
 
 BANDWIDTH = 4.0
@@ -115,16 +115,6 @@ def _broadcast() -> F64:
 def _measure_small() -> Ratios:
     encoding = Sinusoidal(d=256)
     return compare_calls(lambda: compute_spectrum(encoding), _broadcast, rounds=3 * ROUNDS)
-
-
-def measure_together(count: int) -> Ratios:
-    """Return so many spectra at d = 256 together, ladders and all, over as many times the formula as printed.
-
-    >>> measure_together(2).median > 0
-    True
-    """
-    encodings = [Sinusoidal(d=256, rho=1000.0 + number) for number in range(count)]
-    return compare_calls(lambda: compute_spectra(encodings), lambda: [_broadcast() for _ in encodings])
 
 
 def _measure_all_positions() -> Ratios:

@@ -29,7 +29,7 @@ _EPS = float(np.finfo(float).eps)
 #: Frequencies are known at least to this share of themselves, and angles reduced as well.
 _ANGLE = 2.0**-100
 #: Lags that are looked at first, and lags that are worth it.
-_FIRST, _LEAST = 32, 2048
+_FIRST, _LEAST = 8, 2048
 #: Standard deviations of a sum of cosines that known distances lie above its mean.
 _DEVIATIONS = 3.6
 #: Terms of lags that are completed; more of them cost as much as all lags by one product.
@@ -58,10 +58,13 @@ class PairWords:
         return (2 + (22 + math.log2(self.count + 1)) / 4) * _EPS
 
 
-def _decide(pairs: PairWords, near: I64, paired: F64, exact: F64, lone: _LoneSine | None = None) -> ClosestPair:
+def _decide(
+    pairs: PairWords, near: I64, paired: F64, exact: F64, lone: _LoneSine | None = None, sines: F64 | None = None
+) -> ClosestPair:
     """The smallest of distances that are right to a few units in the last place, and its bound.
 
-    near : lags that may be the closest; paired : distances over complete pairs; exact : over all columns.
+    near : lags that may be the closest; paired : distances over complete pairs; exact : over all columns; sines : where
+    they are known, of half the angles of complete pairs at each lag.
     """
     best = float(exact.min())
     tied = np.flatnonzero(exact <= best * (1 + 4 * _EPS))
@@ -69,12 +72,13 @@ def _decide(pairs: PairWords, near: I64, paired: F64, exact: F64, lone: _LoneSin
         pair = min(lone.find_pair(int(near[i]), float(paired[i]), best) for i in tied)
     else:
         pair = (0, int(near[tied[0]]))
-    close = near[exact <= best * (1 + 2 * pairs.rounding)]
+    close = np.flatnonzero(exact <= best * (1 + 2 * pairs.rounding))
     # a unit in the last place of every sine, one of root and factor, the sum; and what the frequencies lack
     share = (2 if pairs.amplitude == 1 else 3) * _EPS
     if lone is None and len(close) <= _FINALISTS:
         # of those that rounding could have put in another order, the smallest without a rounded sum
-        best = min(_measure(pairs.complete, int(lag)) for lag in close)
+        sines = _find_sines(pairs.complete, near[close]) if sines is None else sines[close]
+        best = min(map(_sum_exactly, sines))
     else:
         share += pairs.rounding
     lag = pair[1] - pair[0]
@@ -84,10 +88,14 @@ def _decide(pairs: PairWords, near: I64, paired: F64, exact: F64, lone: _LoneSin
     return ClosestPair(distance=pairs.amplitude * best, pair=pair, error=error)
 
 
-def _measure(words: F64, lag: int) -> float:
-    """D(lag) over complete pairs, its squares summed without rounding."""
-    half = sin_cos(words / 2, [lag])[0]
-    return 2 * math.sqrt(math.fsum(np.concatenate(two_product(half[0], half[0])).tolist()))
+def _find_sines(words: F64, lags: np.ndarray) -> F64:
+    """Sines of half the angles at each lag, (L, M), to one unit in the last place."""
+    return sin_cos(words / 2, lags)[0]
+
+
+def _sum_exactly(sines: F64) -> float:
+    """D(tau) over complete pairs from the sines at one lag, their squares summed without rounding."""
+    return 2 * math.sqrt(math.fsum(np.concatenate(two_product(sines, sines)).tolist()))
 
 
 class PairLags:
@@ -204,8 +212,12 @@ def compute_distances(words: F64, lags: np.ndarray) -> F64:
     distances = np.empty(len(lags))
     rows = max(1, _HELD // max(1, words.shape[1]))
     for start in range(0, len(lags), rows):
-        half = sin_cos(words / 2, lags[start : start + rows])[0]
-        distances[start : start + rows] = 2 * np.sqrt(np.sum(half * half, axis=1))
+        distances[start : start + rows] = _sum_squares(_find_sines(words, lags[start : start + rows]))
+    return distances
+
+
+def _sum_squares(sines: F64) -> F64:
+    distances: F64 = 2 * np.sqrt(np.sum(sines * sines, axis=1))
     return distances
 
 
@@ -232,8 +244,9 @@ def find_closest_lag(pairs: PairWords, length: int) -> ClosestPair:
     if len(near) * pairs.count > _LOW_TERMS:
         return PairLags(pairs, length).find_closest()
     near = _complete(words, near)
-    exact = compute_distances(words, near)
-    return _decide(pairs, near, exact, exact)
+    sines = _find_sines(words, near)
+    exact = _sum_squares(sines)
+    return _decide(pairs, near, exact, exact, sines=sines)
 
 
 def _measure_first(words: F64) -> float:
@@ -252,10 +265,10 @@ def _count_needed(known: float) -> int:
 def _list_low(words: F64, length: int, least: float) -> I64:
     """Lags 1 .. length-1 at which the sum of cosines is at least so large; by angle addition, tau = a + b B."""
     step = math.isqrt(length - 1) + 1
-    fine_sine, fine_cosine = _turn(words, np.arange(step))
-    coarse_sine, coarse_cosine = _turn(words, step * np.arange(-(-length // step)))
-    fine = np.concatenate([fine_cosine, -fine_sine], axis=1).T
-    coarse = np.concatenate([coarse_cosine, coarse_sine], axis=1)
+    both = np.concatenate([np.arange(step), step * np.arange(-(-length // step))])
+    sine, cosine = _turn(words, both)
+    fine = np.concatenate([cosine[:step], -sine[:step]], axis=1).T
+    coarse = np.concatenate([cosine[step:], sine[step:]], axis=1)
     rows, found = max(1, _BLOCK // step), []
     for start in range(0, len(coarse), rows):
         high = np.flatnonzero(coarse[start : start + rows] @ fine >= least)
@@ -266,9 +279,8 @@ def _list_low(words: F64, length: int, least: float) -> I64:
 
 def _turn(words: F64, s: I64) -> tuple[F64, F64]:
     """Sine and cosine of w s to two units in the last place of 1, each (S, M); integers s below 2**26."""
-    shape = (len(s), words.shape[1])
-    position = np.broadcast_to(s.astype(float)[:, None], shape)
-    angle, rest = two_product(np.broadcast_to(words[0], shape), position)
+    position = s.astype(float)[:, None]
+    angle, rest = two_product(words[0], position)
     rest += words[1] * position
     sine, cosine = np.sin(angle), np.cos(angle)
     return sine + cosine * rest, cosine - sine * rest

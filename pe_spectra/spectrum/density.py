@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -102,9 +103,9 @@ def compute_density_spectra(
         else:
             raise InputError("this encoding has no list of frequencies", encoding.label, "its kernel has a spectrum")
     for (n, _), members in together.items():
-        sums = _sum_together(list(members.values()), n, b, boundary)
-        for (place, frequencies), one in zip(members.items(), sums, strict=True):
-            found[place] = _normalise(encodings[place], frequencies, one, n, b, boundary)
+        weighed = _weigh_together(list(members.values()), n, b, boundary)
+        for (place, frequencies), (weights, logs) in zip(members.items(), weighed, strict=True):
+            found[place] = _describe(encodings[place], frequencies, weights, logs, n, b, boundary)
     return [found[place] for place in range(len(encodings))]
 
 
@@ -162,16 +163,19 @@ def _spectrum_on_lattice(encoding: OnLattice, n: int) -> Spectrum:
     )
 
 
-def _sum_together(frequencies: Sequence[Frequencies], n: int, bandwidth: float, boundary: str) -> Iterator[LogSum]:
-    """Sum the kernels of several encodings of as many frequencies."""
+def _weigh_together(
+    frequencies: Sequence[Frequencies], n: int, bandwidth: float, boundary: str
+) -> Iterator[tuple[F64, F64]]:
+    """The weights of several encodings of as many frequencies, and their logarithms."""
     count = n // 2 + 1
     if boundary != "none" or not is_direct(len(frequencies[0].values), count):
-        yield from (sum_kernels(one, n, bandwidth, boundary) for one in frequencies)
+        yield from (_divide_by_sum(sum_kernels(one, n, bandwidth, boundary)) for one in frequencies)
         return
     for start in range(0, len(frequencies), _SETS):
         part = frequencies[start : start + _SETS]
         values, low, masses = (np.array([getattr(one, name) for one in part]) for name in ("values", "low", "masses"))
-        yield from sum_stacked_gaussians(*_scale(values, low, n), masses, bandwidth, count)
+        sums = sum_stacked_gaussians(*_scale(values, low, n), masses, bandwidth, count)
+        yield from zip(*_divide_by_sum(sums), strict=True)
 
 
 def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: str) -> LogSum:
@@ -197,7 +201,7 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     if is_direct(len(values), n // 2 + 1):
         return _scale(values, low, n)
-    u = values * to_words(CONTEXT.divide(Decimal(n), TWO_PI), 1)[0]
+    u = values * _find_bins(n)[0]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
@@ -208,8 +212,14 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     return u, u_low
 
 
+@lru_cache(maxsize=8)
+def _find_bins(n: int) -> tuple[float, ...]:
+    """Bins to a rad/position as a pair."""
+    return to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
+
+
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    scale, scale_low = to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
+    scale, scale_low = _find_bins(n)
     product, error = two_product(values, np.float64(scale))
     return two_sum(product, error + (values * scale_low + low * scale))
 
@@ -241,10 +251,15 @@ def _sum_fourier_series(u: F64, u_low: F64, masses: F64, n: int, bandwidth: floa
     return LogSum(exponent=np.zeros(len(k)), exponent_low=None, factor=total)
 
 
-def _normalise(
-    encoding: Encoding, frequencies: Frequencies, sums: LogSum, n: int, bandwidth: float, boundary: str
+def _describe(
+    encoding: Encoding,
+    frequencies: Frequencies,
+    weights: F64,
+    log_weights: F64,
+    n: int,
+    bandwidth: float,
+    boundary: str,
 ) -> Spectrum:
-    weights, log_weights = _divide_by_sum(sums)
     finest = None
     if needs_finest(weights, boundary):
         finest = Finest(
@@ -268,19 +283,21 @@ def _normalise(
 
 
 def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
-    """Return G_k / R and its logarithm, R the sum of all G_k."""
+    """Return G_k / R and its logarithm, R the sum of all G_k, in the shape of the sums."""
     logs = np.log(sums.factor)
     logs += sums.exponent
-    top = int(np.argmax(logs))
     if sums.exponent_low is None:
-        weights = sums.multiply_out(sums.exponent[top])
+        top = sums.exponent[np.argmax(logs)]
+        weights = sums.multiply_out(top)
         total = np.sum(weights)
         weights *= 1 / total
-        logs -= sums.exponent[top] + np.log(total)
+        logs -= top + np.log(total)
         return weights, logs
-    exponent, low = two_sum(sums.exponent, -sums.exponent[top])
-    low = low + (sums.exponent_low - sums.exponent_low[top])
+    highest = logs.argmax(axis=-1)
+    where = highest if logs.ndim == 1 else (np.arange(len(logs)), highest)
+    exponent, low = two_sum(sums.exponent, -sums.exponent[where][..., None])
+    low = low + (sums.exponent_low - sums.exponent_low[where][..., None])
     scaled = np.exp(exponent)
     values = sums.factor * (scaled + scaled * low)
-    total = np.sum(values)
+    total = values.sum(axis=-1, keepdims=True)
     return values / total, exponent + (low + np.log(sums.factor / total))

@@ -1,13 +1,14 @@
 """Sums of Gaussians near their sources: cells of sources, each known by its moments.
 
-The axis is cut into cells of some 4.5 widths. Within a cell a Gaussian is a polynomial of degree 35
-in the place of its source to 16 digits, so that the moments of a cell say all about its sources, and
+The axis is cut into cells of some three widths. Within a cell a Gaussian is a polynomial of degree 24
+in the place of its source to 15 digits, so that the moments of a cell say all about its sources, and
 one matrix product turns the moments of a cell and its neighbours into the sums at its points (a fast
 Gauss transform, Greengard & Strain 1991, with Chebyshev interpolation in place of Hermite series).
 """
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -16,19 +17,22 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64, I64
 
 #: Sums over cells need a lattice that is not coarser than the kernel.
-MIN_WIDTH = 1.0
-_CELL_WIDTHS = 4.5
-#: Cells on each side whose sources count: a kernel is below 3e-18 beyond them.
-_NEIGHBOURS = 2
-#: Powers 0..5 times powers 0, 6, .., 30: all 36 moments of a row of sources are one product of two tables.
-_STEP = 6
+_MIN_WIDTH = 1.0
+_CELL_WIDTHS = 3.0
+#: Sources count as far as this many widths beyond the edge of a cell: there a kernel is below 3e-18.
+_REACH = 9.0
+#: Powers 0..4 times powers 0, 5, .., 20: all 25 moments of a row of sources are one product of two tables.
+_STEP = 5
 _TERMS = _STEP * _STEP
-#: Sources to a row. A cell takes as many rows as it needs, the last one filled up with masses of 0.
-_SLOTS = 32
-_ROWS = 250
-_POINTS = 1024
-#: A sum is right to some 1e-14 where it is at least this share of the masses 0, 1, 2, 3 cells away.
-_TRUSTED_SHARES = np.array([3e-4, 1e-3, 0.03, 0.03, 0.03, 1e-3, 3e-4])
+#: Sources to a row. A cell takes the shortest row that holds it, or as many of the longest as it needs, the last one
+#: filled up with masses of 0.
+_SLOTS = (8, 32, 128)
+#: Sources whose tables stay in cache, those that are placed together, and points of one product.
+_IN_CACHE, _TOGETHER, _POINTS = 1 << 14, 1 << 15, 1024
+#: A sum is right to 1e-13 where it is at least this share of the masses in its cell and those beside it, whose
+#: Gaussians are right to 2e-15 of their peak, and this share of the masses far away.
+_NEAR_SHARE, _FAR_SHARE = 0.03, 3e-4
+_NO_SUMS = 0, np.empty(0), np.empty(0, dtype=bool)
 
 
 def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tuple[int, F64, NDArray[np.bool_]]:
@@ -37,95 +41,131 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
     Parameters
     ----------
     u, u_low, masses : (M,), ascending sources, in units of the lattice.
-    width : b >= MIN_WIDTH, in units of the lattice.
+    width : b, in units of the lattice.
     count : number of points 0 .. count-1.
 
     Returns
     -------
     start : the first point whose sum is returned.
-    sums : (L,) the sums at the points start .. start+L-1; all other points are more than 9 b from any source.
-    trusted : (L,) where the sum is right to about 1e-14; elsewhere it is too small beside its neighbourhood.
+    sums : (L,) the sums at the points start .. start+L-1; none where b is below 1, else all other points are more than
+        9 b from any source.
+    trusted : (L,) where the sum is right to 1e-13; elsewhere it is too small beside its neighbourhood.
 
     >>> start, sums, known = sum_cells(np.array([20.0]), np.zeros(1), np.ones(1), 8.0, 41)
     >>> float(sums[20 - start].round(9)), float(sums[28 - start].round(9))  # 1, and exp(-1/2) at one width
     (1.0, 0.60653066)
     """
-    size = int(np.ceil(_CELL_WIDTHS * width))
-    ends = np.clip((u[[0, -1]] + 0.5) / size, -4.0, count / size + 4.0)
-    first = max(0, int(np.floor(ends[0])) - _NEIGHBOURS)
-    last = min(-(-count // size), int(np.floor(ends[1])) + _NEIGHBOURS + 1)
+    if width < _MIN_WIDTH:
+        return _NO_SUMS
+    size = int(_CELL_WIDTHS * width)
+    neighbours = math.ceil(_REACH * width / size)
+    ends = np.clip((u[[0, -1]] + 0.5) / size, -neighbours - 2.0, count / size + neighbours + 2.0)
+    first = max(0, int(np.floor(ends[0])) - neighbours)
+    last = min(-(-count // size), int(np.floor(ends[1])) + neighbours + 1)
     if last <= first:
-        return 0, np.empty(0), np.empty(0, dtype=bool)
-    margin = _NEIGHBOURS + 1
+        return _NO_SUMS
+    margin = neighbours + 1
     edges = size * np.arange(first - margin, last + margin + 1, dtype=float) - 0.5
     moments = _compute_moments(u, u_low, masses, np.searchsorted(u, edges), edges[:-1] + size / 2, size / 2)
-    sums = _apply_kernel(moments[1:-1], width, size, min(size, count))
-    floor = np.convolve(moments[:, 0], _TRUSTED_SHARES, mode="valid")
+    sums = _apply_kernel(moments[1:-1], width, size, neighbours, min(size, count))
+    floor = np.convolve(moments[:, 0], _share_masses(margin, size / width), mode="valid")
     trusted = (sums >= floor[:, None]) & (sums > 0)
     return first * size, sums.ravel()[: count - first * size], trusted.ravel()[: count - first * size]
 
 
+def _share_masses(margin: int, widths: float) -> F64:
+    """Return the shares of the masses up to so many cells of so many widths away below which no sum is trusted."""
+    gaps = np.maximum(np.abs(np.arange(-margin, margin + 1.0)) - 1, 0.0)
+    shares: F64 = np.maximum(_NEAR_SHARE * np.exp(-0.5 * (gaps * widths) ** 2), _FAR_SHARE)
+    return shares
+
+
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64, half: float) -> F64:
-    """Return sum of mass y**(p + 6 q) over the sources of each cell, y in [-1, 1]; shape (cells, 36) by p, q."""
-    cell, first = _lay_out_rows(bounds)
-    moments = np.zeros((len(centres), _TERMS))
-    uniform = bool((masses == 1.0).all())
-    tables = np.empty((2, _STEP, _ROWS, _SLOTS))
-    for start in range(0, len(cell), _ROWS):
-        here = cell[start : start + _ROWS]
-        index = first[start : start + _ROWS, None] + np.arange(_SLOTS)
-        inside = index < bounds[here + 1][:, None]
-        part = slice(index[0, 0], index[-1, -1] + 1)
-        index -= part.start
-        y = u[part].take(index, mode="clip")
-        y -= centres[here][:, None]
+    """Return sum of mass y**(p + 5 q) over the sources of each cell, y in [-1, 1]; shape (cells, 25) by p, q."""
+    moments, uniform = np.zeros((len(centres), _TERMS)), bool((masses == 1.0).all())
+    for start in range(bounds[0], bounds[-1], _TOGETHER):
+        part = slice(start, min(start + _TOGETHER, bounds[-1]))
+        cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
+        starts = np.clip(bounds[cells.start : cells.stop + 1], start, part.stop) - start
+        sizes = np.diff(starts)
+        room = np.zeros(_SLOTS[-1])  # for a last row that is filled up
+        y = np.concatenate([u[part], room])
+        placed = y[: part.stop - start]
+        placed -= np.repeat(centres[cells], sizes)
         if u_low[part].any():
-            y += u_low[part].take(index, mode="clip")
-        y *= inside * (1 / half)
-        fine, coarse = tables[:, :, : len(y)]
-        coarse[0] = inside
-        if not uniform:
-            coarse[0] *= masses[part].take(index, mode="clip")
-        _fill_powers(y, fine, coarse)
-        product = fine.transpose(1, 0, 2) @ coarse.transpose(1, 2, 0)
-        starts = np.flatnonzero(np.diff(here, prepend=-1))
-        moments[here[starts]] += np.add.reduceat(product.reshape(-1, _TERMS), starts, axis=0)
+            placed += u_low[part]
+        placed *= 1 / half
+        weights = None if uniform else np.concatenate([masses[part], room])
+        kinds = np.searchsorted(_SLOTS[:-1], sizes)
+        for kind, slots in enumerate(_SLOTS):
+            here = np.flatnonzero((kinds == kind) & (sizes > 0))
+            if len(here):
+                moments[cells.start + here] += _sum_rows(y, weights, starts[here], sizes[here], slots)
     return moments
 
 
-def _lay_out_rows(bounds: I64) -> tuple[I64, I64]:
-    """Return the cell of each row and its first source."""
-    sizes = np.diff(bounds)
-    rows = -(-sizes // _SLOTS)
-    cell = np.repeat(np.arange(len(sizes)), rows)
-    return cell, np.repeat(bounds[:-1] - _SLOTS * (np.cumsum(rows) - rows), rows) + _SLOTS * np.arange(len(cell))
+def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -> F64:
+    """Return the moments of some cells, each laid out in rows of so many sources.
+
+    `masses` is None where all are 1. What fills up a row are the sources behind it, whose powers are finite numbers.
+    """
+    rows = -(-sizes // slots)
+    firsts = np.cumsum(rows) - rows
+    before = slots * (np.arange(rows.sum()) - np.repeat(firsts, rows))
+    starts, filled = np.repeat(starts, rows) + before, np.minimum(np.repeat(sizes, rows) - before, slots)
+    step = _IN_CACHE // slots
+    tables = np.empty((2, _STEP, min(step, len(starts)), slots))
+    tables[0, 0] = 1.0
+    products = np.empty((len(starts), _STEP, _STEP))
+    for start in range(0, len(starts), step):
+        here = slice(start, start + step)
+        fine, coarse = tables[:, :, : len(starts[here])]
+        fine[1] = _view_windows(y, slots)[starts[here]]
+        _list_masks(slots).take(filled[here], axis=0, out=coarse[0], mode="clip")
+        if masses is not None:
+            coarse[0] *= _view_windows(masses, slots)[starts[here]]
+        _fill_powers(fine, coarse)
+        np.matmul(fine.transpose(1, 0, 2), coarse.transpose(1, 2, 0), out=products[here])
+    moments = products.reshape(-1, _TERMS)
+    return moments if len(starts) == len(sizes) else np.add.reduceat(moments, firsts, axis=0)
 
 
-def _fill_powers(y: F64, fine: F64, coarse: F64) -> None:
-    fine[0], fine[1] = 1.0, y
+def _view_windows(values: F64, size: int) -> F64:
+    """Every window of so many numbers, as a view; `sliding_window_view` takes as long as a row of sums."""
+    return np.ndarray((len(values) - size + 1, size), values.dtype, values, strides=2 * values.strides)
+
+
+@cache
+def _list_masks(slots: int) -> F64:
+    """Masses of a row whose first 0, 1, .. slots are filled: to take them is quicker than to compare places."""
+    return np.tri(slots + 1, slots, -1)
+
+
+def _fill_powers(fine: F64, coarse: F64) -> None:
+    y = fine[1]
     for p in range(2, _STEP):
         np.multiply(fine[p - 1], y, out=fine[p])
-    y *= fine[_STEP - 1]
+    step = fine[_STEP - 1] * y
     for q in range(1, _STEP):
-        np.multiply(coarse[q - 1], y, out=coarse[q])
+        np.multiply(coarse[q - 1], step, out=coarse[q])
 
 
-def _apply_kernel(moments: F64, width: float, size: int, points: int) -> F64:
+def _apply_kernel(moments: F64, width: float, size: int, neighbours: int, points: int) -> F64:
     """Turn the moments of cells and their neighbours into the sums at the points of the inner cells."""
-    cells = len(moments) - 2 * _NEIGHBOURS
+    cells = len(moments) - 2 * neighbours
     (nodes, to_chebyshev), to_powers = compute_chebyshev(_TERMS), _expand_chebyshev()
+    shifts = np.arange(-neighbours, neighbours + 1)[:, None, None]
     sums = np.zeros((cells, points))
-    occupied = [shift for shift in range(2 * _NEIGHBOURS + 1) if moments[shift : shift + cells, 0].any()]
     for start in range(0, points, _POINTS):
         part = slice(start, min(start + _POINTS, points))
-        place = (np.arange(part.start, part.stop) + 0.5) / size
-        for shift in occupied:
-            distance = place - (shift - _NEIGHBOURS + (nodes[:, None] + 1) / 2)
-            kernel = np.exp(-0.5 * (distance * (size / width)) ** 2)
-            sums[:, part] += moments[shift : shift + cells] @ (to_powers @ (to_chebyshev @ kernel))
+        distance = (np.arange(part.start, part.stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
+        kernels = to_powers @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
+        for shift, kernel in enumerate(kernels):
+            sums[:, part] += moments[shift : shift + cells] @ kernel
     return sums
 
 
+@cache
 def compute_chebyshev(count: int) -> tuple[F64, F64]:
     """Return the Chebyshev nodes in [-1, 1] and the matrix from values there to Chebyshev coefficients.
 
@@ -133,15 +173,18 @@ def compute_chebyshev(count: int) -> tuple[F64, F64]:
     >>> np.round(matrix @ nodes**2, 12) + 0.0  # x**2 = 1/2 T_0 + 1/2 T_2
     array([0.5, 0. , 0.5])
     """
-    angle = np.pi * (np.arange(count) + 0.5) / count
-    matrix = np.cos(np.arange(count)[:, None] * angle) * (2 / count)
+    odd, quarter = 2 * np.arange(count) + 1, np.pi / (2 * count)
+    # angles by whole numbers, less whole turns: those of several turns would be wrong by their rounding
+    matrix = np.cos(np.arange(count)[:, None] * odd % (4 * count) * quarter) * (2 / count)
     matrix[0] /= 2
-    return np.cos(angle), matrix
+    nodes = np.cos(odd * quarter)
+    nodes.flags.writeable = matrix.flags.writeable = False  # each is made once
+    return nodes, matrix
 
 
 @cache
 def _expand_chebyshev() -> F64:
-    """Return the matrix from Chebyshev coefficients to those of y**(p + 6 q), in the order of the moments.
+    """Return the matrix from Chebyshev coefficients to those of y**(p + 5 q), in the order of the moments.
 
     It is applied after the one to Chebyshev coefficients, never multiplied with it: only between the
     two are the large entries of this one harmless, since those coefficients fall faster than they grow.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ _SLACK = 1e-9
 
 
 class LogSum(NamedTuple):
-    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,).
+    """G_k = exp(exponent + exponent_low) * factor; all of shape (K,), or (B, K) for B sets of sources.
 
     `exponent_low` is None where the exponent is a single double.
     """
@@ -86,7 +87,7 @@ def is_direct(sources: int, count: int) -> bool:
     return sources * count <= DIRECT_PAIRS
 
 
-def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> list[LogSum]:
+def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
     """Sum Gaussians as :func:`sum_gaussians` does, for several sets of few sources at once.
 
     Parameters
@@ -94,7 +95,7 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     u, low, masses : (B, M), B sets of sources.
 
     >>> sets = np.array([[2.0], [3.0]])
-    >>> [int(one.exponent.argmax()) for one in sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5)]
+    >>> sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5).exponent.argmax(axis=1).tolist()
     [2, 3]
     """
     order, sets = np.argsort(u, axis=1, kind="stable"), np.arange(len(u))[:, None]
@@ -104,14 +105,19 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     nearest = Sources(sources.u[sets, near], sources.low[sets, near], sources.masses[sets, near])
     x, error = two_sum(k, -nearest.u)
     x, x_low = two_sum(x, error - nearest.low)
-    # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
-    exactly = Decimal.from_float(width)
-    c, c_low = to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
+    c, c_low = _find_factor(width)
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.float64(c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    return list(map(LogSum, exponent, low, _sum_ratios(sources, c, k, nearest)))
+    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, nearest))
+
+
+@lru_cache(maxsize=8)
+def _find_factor(width: float) -> tuple[float, ...]:
+    """-1 / (2 b**2) as a pair: an exponent may reach -1e5, and the rounding of this would be multiplied by it."""
+    exactly = Decimal.from_float(width)
+    return to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
 
 
 def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64, two_sum
-from pe_spectra.spectrum.gaussian_cells import MIN_WIDTH, compute_chebyshev, sum_cells
+from pe_spectra.spectrum.gaussian_cells import compute_chebyshev, sum_cells
 from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_stacked_gaussians
 
 _BLOCK = 1 << 17
@@ -44,7 +45,8 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
     array([0.1353, 0.6065, 1.    , 0.6065, 0.1353])
     """
     if is_direct(len(u), count):
-        return sum_stacked_gaussians(u[None], low[None], masses[None], width, count)[0]
+        stacked = sum_stacked_gaussians(u[None], low[None], masses[None], width, count)
+        return LogSum(*(cast("F64", word)[0] for word in stacked))
     sources = Sources(u, low, masses)
     if not (u[1:] >= u[:-1]).all():
         sources = sources.take(np.argsort(u, kind="stable"))
@@ -54,12 +56,11 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
     u = sources.u
+    start, sums, trusted = sum_cells(*sources, width, count)  # before rows of all points, which are long
     factor, done = np.empty(count), np.zeros(count, dtype=bool)
-    if width >= MIN_WIDTH:
-        start, sums, trusted = sum_cells(*sources, width, count)
-        factor[start : start + len(sums)] = sums
-        done[start : start + len(sums)] = trusted
-        del sums, trusted  # long arrays are held one after the other
+    factor[start : start + len(sums)] = sums
+    done[start : start + len(sums)] = trusted
+    del sums, trusted
     # points below the first source and above the last one, as far as the outermost sum that is trusted
     inside = slice(min(max(0, math.ceil(u[0])), count), min(max(0, math.floor(u[-1]) + 1), count))
     below, above = _count_outside(done[: inside.start]), count - _count_outside(done[inside.stop :][::-1])

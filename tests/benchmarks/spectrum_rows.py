@@ -13,12 +13,13 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import time
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
-from pe_spectra import Sinusoidal, compute_spectrum
+from pe_spectra import Sinusoidal, compute_spectra, compute_spectrum
 from pe_spectra.answers.spectra import answer_spectra
 from pe_spectra.benchmarks.formula_ratios import BANDWIDTH, WIDTH, list_bins, prepare_ladder, weigh_ladder
 from pe_spectra.benchmarks.measuring import Ratios, compare_calls
@@ -30,14 +31,14 @@ from tests.benchmarks.measuring import measure_resident, trace_peak
 LARGE = 1 << 20
 _E6_D = 1_000_000
 #: Powers of a place in each of two tables, sources whose tables stay in cache, and those of one product.
-_POWERS, _IN_CACHE, _ROW = 6, 8192, 32
+_POWERS, _IN_CACHE, _ROW = 5, 16384, 32
 
 
 def weigh_in_parts(d: int) -> None:
     """What no sum by moments of cells can leave out, each in the fewest passes of NumPy, as if every cell were full.
 
     Frequencies in bins and their places in a cell, tables of their powers and the products of these, those of the
-    moments of five cells with a kernel, one exponential for a point, and the norm.
+    moments of seven cells with a kernel, one exponential for a point, and the norm.
     """
     values, tables = prepare_ladder(d)[0].values, np.ones((2, _POWERS, _IN_CACHE // _ROW, _ROW))
     products = []
@@ -49,11 +50,11 @@ def weigh_in_parts(d: int) -> None:
             for power in range(1, _POWERS):
                 np.multiply(table[power - 1], y, out=table[power])
         products.append(fine.transpose(1, 0, 2) @ coarse.transpose(1, 2, 0))
-    size = math.ceil(4.5 * BANDWIDTH)
+    size = int(3 * BANDWIDTH)
     cells = math.ceil(values[0] * (d / (2 * math.pi)) / size)
     moments = np.resize(np.concatenate(products).reshape(-1, _POWERS**2), (cells, _POWERS**2))
     kernel = np.ones((_POWERS**2, size))
-    near = sum(moments @ kernel for _ in range(5))
+    near = sum(moments @ kernel for _ in range(7))
     weights = np.exp(np.linspace(-30.0, 0.0, d // 2 + 1))
     weights[: near.size] *= near.ravel()
     weights *= 1 / weights.sum()
@@ -76,6 +77,17 @@ def measure_growth() -> Ratios:
 def measure_logs(d: int) -> Ratios:
     x = prepare_ladder(d)[1]
     return compare_calls(lambda: weigh_with_logs(d), lambda: np.fft.rfft(x))
+
+
+def measure_together(count: int) -> Ratios:
+    """Processor time of so many spectra at d = 256 together, ladders and all, in seconds."""
+    times = []
+    for turn in range(5):
+        encodings = [Sinusoidal(d=256, rho=1000.0 + count * turn + number) for number in range(count)]
+        start = time.thread_time()
+        compute_spectra(encodings)
+        times.append(time.thread_time() - start)
+    return Ratios(ratios=tuple(times))
 
 
 def measure_scikit_learn() -> Ratios | str:
@@ -111,8 +123,8 @@ def _compare_with_pairs(u: np.ndarray, u_low: np.ndarray, masses: np.ndarray, ro
         shifted, error = gaussian_sums.two_sum(u[order], np.full(len(u), -float(start)))
         pairs = gaussian_pairs.sum_stacked_gaussians(
             shifted[None], (error + u_low[order])[None], masses[order][None], BANDWIDTH, 8
-        )[0]
-        exact = pairs.exponent + (pairs.exponent_low + np.log(pairs.factor))
+        )
+        exact = (pairs.exponent + (pairs.exponent_low + np.log(pairs.factor)))[0]
         part = slice(start, start + 8)
         errors.append(np.abs(logs[part] - exact) / np.maximum(1, np.abs(log_weights[part])))
     return Ratios(ratios=(float(np.max(np.concatenate(errors))),))  # nan stays nan, and misses the target

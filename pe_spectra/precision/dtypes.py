@@ -190,9 +190,9 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
     [256.0, 256.0, 258.0]
     """
     if kind.is_double:
-        return _normalise(values.astype(np.float64))
+        return _normalise(values.astype(np.float64, copy=False))
     if kind.digits == 24:
-        return _normalise(values.astype(np.float32))
+        return _normalise(values.astype(np.float32, copy=False))
     word: Any
     word, digits = (np.uint32, 24) if values.dtype == np.float32 else (np.uint64, 53)
     bits = np.ascontiguousarray(values).view(word)
@@ -208,13 +208,17 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
 
 def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> Carried:
     """Put right what is no normal number of the type; `digits` has the significand of the values."""
+    if not values.size:
+        return rounded
     size, carrier = np.abs(values), values.dtype.type
-    small = size < carrier(math.ldexp(1.0, kind.exponent))
-    if small.any():
+    least = carrier(math.ldexp(1.0, kind.exponent))
+    # most blocks hold normal numbers alone, which their extremes tell in less time than all of them; NaN is neither
+    if not size.min() >= least:
+        small = size < least
         # the addition rounds to a multiple of the step, once
         shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
         rounded = np.where(small, (values + shift) - shift, rounded)
-    if not (size <= carrier(kind.largest)).all():
+    if not size.max() <= carrier(kind.largest):
         over = np.abs(rounded) > carrier(kind.largest)
         rounded = np.where(over, np.copysign(carrier(kind.overflow), values), rounded)
         rounded = np.where(np.isnan(values), carrier(_NAN), rounded)

@@ -135,22 +135,26 @@ class Gathering:
             self.constant = self.constant[same.all(axis=0)]
 
     def _measure_neighbours(self, start: int, block: Carried) -> None:
-        joined = block if self._last is None else np.concatenate([self._last[None], block])
-        first = start if self._last is None else start - 1
-        self._last = block[-1].copy()
-        if len(joined) < 2 or not self.nearest:
+        before, self._last = self._last, block[-1].copy()
+        if not self.nearest:
             return
         with np.errstate(over="ignore", invalid="ignore"):  # rows that are not finite have no nearest one
-            steps = np.diff(joined, axis=0)
+            steps = np.empty_like(block)
+            steps[0] = np.inf if before is None else block[0] - before
+            np.subtract(block[1:], block[:-1], out=steps[1:])
             squares = np.einsum("ij,ij->i", steps, steps)
         slack = _SINGLE_SUM * max(1.0, self.columns / 8192)
         near = np.flatnonzero(squares <= min(float(squares.min()), self.nearest**2) * (1 + slack))
+        near = near[np.isfinite(squares[near])]
         if len(near):
-            exact = _measure_distances(joined[near + 1], joined[near])
+            others = block[near - 1]
+            if before is not None and near[0] == 0:
+                others[0] = before
+            exact = _measure_distances(block[near], others)
             best = int(np.argmin(exact))
             if exact[best] < self.nearest:
                 self.nearest = float(exact[best])
-                self.pair = (first + int(near[best]), first + int(near[best]) + 1)
+                self.pair = (start + int(near[best]) - 1, start + int(near[best]))
 
     def find_first_equal(self) -> I64:
         """Return for each row the number of the first row that equals it; shape (rows,). Can be asked once."""

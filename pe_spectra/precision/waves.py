@@ -149,7 +149,7 @@ def cast_positions(places: I64 | F64, kind: NumberType, offset: int = 0) -> Cast
     >>> found.positions.tolist(), found.groups.tolist()
     ([255.0, 256.0], [0, 1, 1])
     """
-    exact = (places + offset).astype(np.float64)
+    exact: F64 = np.asarray(places + offset if offset else places, dtype=np.float64)
     cast = round_to(exact, kind)
     if (cast[1:] > cast[:-1]).all():  # each stays by itself, and in its order
         return Cast(cast, np.arange(len(cast)), exact, exact)
@@ -201,7 +201,7 @@ class Front:
                 (np.sin, waves.sines, found[:, :count]),
                 (np.cos, waves.cosines, found[:, count:]),
             ):
-                wave(angles if are_pairs else angles[:, which], out=out, dtype=np.float64, casting="same_kind")
+                out[:] = wave(angles if are_pairs else angles[:, which])
         return round_to(found, kind)
 
     def round_codes(self, sines: Carried, code: NumberType) -> Carried:

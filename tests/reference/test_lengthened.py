@@ -17,7 +17,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("release", "row"), ROWS)
 def test_a_written_file_is_read_as_promised(release, row):
     found, target = lengthen(FILES[row["name"]], row["times"], release)

@@ -61,6 +61,7 @@ def harness(tmp_path_factory):
     harness.warm.close()
 
 
+@pytest.mark.few(150, keep=["K24-H01"])
 @pytest.mark.parametrize("case", list(parameters()))
 def test_row(harness, case):
     reason = harness.reason_to_skip(case)

@@ -212,12 +212,15 @@ def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> C
         return rounded
     size, carrier = np.abs(values), values.dtype.type
     least = carrier(math.ldexp(1.0, kind.exponent))
-    # most blocks hold normal numbers alone, which their extremes tell in less time than all of them; NaN is neither
+    # most blocks hold normal numbers and zeros alone; their extremes take less time than all of them, and NaN is none
     if not size.min() >= least:
-        small = size < least
-        # the addition rounds to a multiple of the step, once
-        shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
-        rounded = np.where(small, (values + shift) - shift, rounded)
+        small = (size < least) & (size > 0)
+        if small.any():
+            # the addition rounds to a multiple of the step, once
+            shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
+            exact = values + shift
+            exact -= shift
+            np.copyto(rounded, exact, where=small)
     if not size.max() <= carrier(kind.largest):
         over = np.abs(rounded) > carrier(kind.largest)
         rounded = np.where(over, np.copysign(carrier(kind.overflow), values), rounded)

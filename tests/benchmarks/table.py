@@ -38,6 +38,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="rfft",
         target=2.0,
         measure=lambda: measure_weights(spectrum_rows.LARGE),
+        gate=True,
     ),
     RatioRow(
         name="E2",
@@ -61,6 +62,7 @@ ROWS: tuple[RatioRow, ...] = (
         target=5.0,
         measure=lambda: spectrum_rows.measure_logs(WIDTH),
         margin=3,
+        gate=True,
     ),
     RatioRow(
         name="E3",
@@ -77,6 +79,7 @@ ROWS: tuple[RatioRow, ...] = (
         target=100,
         at_most=False,
         measure=spectrum_rows.measure_scikit_learn,
+        gate=True,
     ),
     RatioRow(
         name="E4",
@@ -85,6 +88,7 @@ ROWS: tuple[RatioRow, ...] = (
         target=1.5,
         at_most=False,
         measure=spectrum_rows.measure_kdepy,
+        gate=True,
     ),
     RatioRow(
         name="E5",
@@ -179,6 +183,14 @@ ROWS: tuple[RatioRow, ...] = (
         over="rfft + irfft",
         target=1.35,
         measure=lambda: reconstruction_rows.measure_parts_of_any_function(4096),
+    ),
+    RatioRow(
+        name="A1",
+        what="Algorithm 1, any function, d = 65536",
+        over="its parts alone",
+        target=1.1,
+        measure=lambda: reconstruction_rows.measure_any_function_over_parts(WIDTH),
+        gate=True,
     ),
     RatioRow(
         name="A2",
@@ -384,7 +396,7 @@ ROWS: tuple[RatioRow, ...] = (
         name="F6",
         what="np.unique of rows",
         over="distinct rows in float16",
-        target=2,
+        target=0.8,
         at_most=False,
         measure=precision_rows.measure_unique,
     ),
@@ -393,6 +405,7 @@ ROWS: tuple[RatioRow, ...] = (
         what="traced peak of distinct rows, S = 1e6, d = 256, MiB",
         target=88,
         measure=precision_rows.measure_peak,
+        gate=True,
     ),
     RatioRow(
         name="G",

@@ -53,6 +53,16 @@ def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
     return tuple(words)
 
 
+@lru_cache(maxsize=16)
+def divide_into_words(a: Decimal, b: Decimal) -> tuple[float, ...]:
+    """Write a quotient as a pair of doubles; those of a lattice and of a bandwidth are asked for again and again.
+
+    >>> divide_into_words(Decimal(1), Decimal(10))
+    (0.1, -5.551115123125783e-18)
+    """
+    return to_words(CONTEXT.divide(a, b), 2)
+
+
 _HALF_PI = to_words(CONTEXT.divide(PI, Decimal(2)))
 
 

@@ -29,7 +29,7 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum.density import compute_density_spectrum
+from pe_spectra.spectrum.density import compute_density_spectra
 from pe_spectra.spectrum.low_bin import count_low_frequencies
 from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
 from pe_spectra.vocabulary import RANKS, Level
@@ -309,4 +309,4 @@ class LayerAudit(Result):
     @cached_property
     def spectrum(self) -> Spectrum | None:
         """Eq. (15) of the frequencies on a lattice of a point for each channel of a head; None without a rotation."""
-        return None if self.encoding is None or self.rotation is None else compute_density_spectrum(self.encoding)
+        return None if self.encoding is None or self.rotation is None else compute_density_spectra([self.encoding])[0]

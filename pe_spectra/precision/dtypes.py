@@ -208,20 +208,16 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
 
 def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> Carried:
     """Put right what is no normal number of the type; `digits` has the significand of the values."""
-    if not values.size:
-        return rounded
     size, carrier = np.abs(values), values.dtype.type
     least = carrier(math.ldexp(1.0, kind.exponent))
     # most blocks hold normal numbers and zeros alone; their extremes take less time than all of them, and NaN is none
-    if not size.min() >= least:
+    if not size.min(initial=np.inf) >= least:
         small = (size < least) & (size > 0)
         if small.any():
             # the addition rounds to a multiple of the step, once
             shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
-            exact = values + shift
-            exact -= shift
-            np.copyto(rounded, exact, where=small)
-    if not size.max() <= carrier(kind.largest):
+            np.copyto(rounded, (values + shift) - shift, where=small)
+    if not size.max(initial=0) <= carrier(kind.largest):
         over = np.abs(rounded) > carrier(kind.largest)
         rounded = np.where(over, np.copysign(carrier(kind.overflow), values), rounded)
         rounded = np.where(np.isnan(values), carrier(_NAN), rounded)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
 from pe_spectra.encodings.absolute import OnLattice
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import CONTEXT, F64, TWO_PI, to_words, two_product, two_sum
+from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_product, two_sum
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
@@ -188,8 +187,10 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
     """
     # ascending already where the frequencies are a ladder, so that nothing is copied to sort it
     step = -1 if frequencies.values[0] > frequencies.values[-1] else 1
-    u, u_low = _to_bins(frequencies.values[::step], frequencies.low[::step], n, bandwidth)
+    values, low = frequencies.values[::step], frequencies.low[::step]
     masses, count = frequencies.masses[::step], n // 2 + 1
+    is_long = not is_direct(len(values), count)
+    u, u_low = _scale_many(values, low, n, bandwidth) if is_long else _scale(values, low, n)
     if boundary == "reflect":
         if bandwidth > _WIDE * n:
             return _sum_fourier_series(u, u_low, masses, n, bandwidth)
@@ -197,11 +198,9 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
     return sum_gaussians(u, u_low, masses, bandwidth, count)
 
 
-def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
+def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
-    if is_direct(len(values), n // 2 + 1):
-        return _scale(values, low, n)
-    u = values * _find_bins(n)[0]
+    u = values * divide_into_words(Decimal(n), TWO_PI)[0]
     u_low = np.zeros_like(u)
     large = np.flatnonzero(u > _LOW_WORDS * bandwidth)
     for start in range(0, len(large), _CHUNK):
@@ -212,14 +211,8 @@ def _to_bins(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]
     return u, u_low
 
 
-@lru_cache(maxsize=8)
-def _find_bins(n: int) -> tuple[float, ...]:
-    """Bins to a rad/position as a pair."""
-    return to_words(CONTEXT.divide(Decimal(n), TWO_PI), 2)
-
-
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    scale, scale_low = _find_bins(n)
+    scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
     product, error = two_product(values, np.float64(scale))
     return two_sum(product, error + (values * scale_low + low * scale))
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from pe_spectra.exact import CONTEXT, F64, I64, to_words, two_product, two_sum
+from pe_spectra.exact import CONTEXT, F64, I64, divide_into_words, two_product, two_sum
 
 #: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23
@@ -25,6 +24,7 @@ _BLOCK = 1 << 17
 _ROWS, _FEWEST_ROWS, _PAIRS = 128, 16, 1 << 15
 #: Kernels whose sum is below exp(-this) of another one do not change its last digit.
 _LEAST = 44.0
+_MINUS_HALF = Decimal("-0.5")
 #: exp of less is 0 in float64.
 _ZERO_BELOW = -746.0
 #: By how much more than computed a source may lie away, in parts and in units of the lattice.
@@ -105,19 +105,14 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     nearest = Sources(sources.u[sets, near], sources.low[sets, near], sources.masses[sets, near])
     x, error = two_sum(k, -nearest.u)
     x, x_low = two_sum(x, error - nearest.low)
-    c, c_low = _find_factor(width)
+    # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
+    exactly = Decimal.from_float(width)
+    c, c_low = divide_into_words(_MINUS_HALF, CONTEXT.multiply(exactly, exactly))
     square, error = two_product(x, x)
     square_low = error + 2 * x * x_low
     exponent, error = two_product(square, np.float64(c))
     exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
     return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, nearest))
-
-
-@lru_cache(maxsize=8)
-def _find_factor(width: float) -> tuple[float, ...]:
-    """-1 / (2 b**2) as a pair: an exponent may reach -1e5, and the rounding of this would be multiplied by it."""
-    exactly = Decimal.from_float(width)
-    return to_words(CONTEXT.divide(Decimal("-0.5"), CONTEXT.multiply(exactly, exactly)), 2)
 
 
 def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:

@@ -78,16 +78,16 @@ def compute_spectrum(
     ((129,), 1)
     """
     check_encoding(encoding)
-    BOUNDARY.check(boundary, "boundary")
     if bandwidth is None:
         bandwidth = DEFAULT_BANDWIDTH if encoding.shape is None else GRID_BANDWIDTH
+    if issubclass(type(encoding), HasFrequencies) and encoding.shape is None:
+        return compute_density_spectra([encoding], grid=grid, bandwidth=bandwidth, boundary=boundary)[0]
+    BOUNDARY.check(boundary, "boundary")
     if isinstance(encoding, Sampled):
         from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)
         return replace(found, encoding=encoding)
-    if issubclass(type(encoding), HasFrequencies) and encoding.shape is None:
-        return compute_density_spectra([encoding], grid=grid, bandwidth=bandwidth, boundary=boundary)[0]
     return compute_lag_window_spectrum(
         encoding, grid=grid, bandwidth=bandwidth, length=length, axis=axis, kernel=kernel
     )

@@ -4,10 +4,10 @@
     python -m tests.benchmarks.compilers
 
 On 2026-11-30 with NumExpr 2.14.2, Numba 0.68.1 and NumPy 2.4.6 on one core of an AMD EPYC (AVX-512), in two runs,
-neither did. Products and exponentials of 32,768 numbers took NumExpr 4.2 and 4.6 times as long as NumPy. The moments of
-Eq. (15), at d = 65536 more than half of its time, took a loop of Numba 0.71 and 0.78 of what the batched products of
-NumPy take; but its import takes 3.4 and 3.5 times that of NumPy, more than a whole `spectrum` does (row S4), and each
-function nearly half a second to be compiled first. Numba and what it needs are 210 MB of files. So neither is used.
+neither did. Products and exponentials of 32,768 numbers took NumExpr 4.1 and 4.4 times as long as NumPy. The moments of
+Eq. (15), at d = 65536 half of its time, took a loop of Numba 0.64 and 0.68 of what the batched products of NumPy take;
+but its import takes 3.3 times that of NumPy, more than a whole `spectrum` does (row S4), and each function 0.4 s to be
+compiled first. Numba and what it needs are 210 MB of files. So neither is used.
 """
 
 from __future__ import annotations

@@ -258,7 +258,12 @@ def _say_width(layer: LayerAudit, axes: list[object]) -> str:
 def _say_origin(layer: LayerAudit) -> str:
     blocks = [block for block in (layer.statement.newer, layer.statement.older) if block is not None]
     read = [block.base_key for block in blocks if block.base == layer.base and block.base_key]
-    return f"from {read[0]}" if read else "from none of the keys: the default of the model's class"
+    if read:
+        return f"from {read[0]}"
+    key = layer.block.find_base_key()
+    if key:
+        return f"made of {_write(layer.block.base)} from {key} (how it is read)"
+    return "from none of the keys: the default of the model's class"
 
 
 def _say_scaling(layer: LayerAudit) -> str:

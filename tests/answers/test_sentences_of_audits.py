@@ -285,3 +285,17 @@ def test_what_is_said_of_models_without_rotation_is_true(seed):
         wanted = asked["served"] or asked["trained"] or 0
         short = "1 error: the table has fewer rows than there are positions (position-table-short)"
         assert found == (short if held and rows - unused < wanted else "Nothing wrong found"), (keys, asked)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"partial_rotary_factor": 0.2, "rope_theta": 5e5}, "made of 500000 from rope_theta (how it is read)"),
+        ({"partial_rotary_factor": 0.25, "rope_theta": 5e5}, "from rope_theta"),
+        ({"partial_rotary_factor": 0.25}, "from none of the keys: the default of the model's class"),
+    ],
+)
+def test_a_base_is_said_to_come_from_its_key_where_exponents_changed_it(keys, said):
+    """A share of 0.2 turns 25 channels of 128, which 26 exponents over 25 do."""
+    audit = audit_configuration(read_configuration({"model_type": "glm4", "head_dim": 128, **keys}, "config.json"))
+    assert dict(list_facts(audit)[0])["base"].partition(", ")[2] == said

@@ -16,16 +16,8 @@ from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
-from pe_spectra.faces import (
-    Cell,
-    Cells,
-    is_column,
-    make_dataframe,
-    simplify,
-    write_markdown,
-    write_short,
-)
-from pe_spectra.records import dataclass
+from pe_spectra.faces import Cell, Cells, is_column, make_dataframe, simplify, write_markdown, write_short
+from pe_spectra.records import dataclass, find_annotation
 
 Document = dict[str, object]
 #: Where a field of a dataclass keeps its declaration.
@@ -102,6 +94,10 @@ class Derived(cached_property[_Value]):
         super().__init__(function)
         self.quantity = declared
         self.__doc__ = declared.text
+
+    def find_hint(self) -> Any:
+        """Return the annotation of what it returns."""
+        return get_type_hints(self.func)["return"]
 
 
 def derived(text: str, **more: Any) -> Callable[[Callable[[Any], _Value]], Derived[_Value]]:
@@ -352,8 +348,7 @@ def find_hint(kind: type[Result], name: str) -> Any:
     """
     if (kind, name) not in _HINTS:
         member = getattr(kind, name, None)
-        hints = get_type_hints(member.func if isinstance(member, Derived) else kind)
-        _HINTS[kind, name] = hints["return" if isinstance(member, Derived) else name]
+        _HINTS[kind, name] = member.find_hint() if isinstance(member, Derived) else find_annotation(kind, name)
     return _HINTS[kind, name]
 
 

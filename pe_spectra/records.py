@@ -7,14 +7,16 @@ when they are called. All else is the standard library's: `field`, `fields`, `re
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from dataclasses import dataclass as _declare
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "find_annotation"]
 
 if TYPE_CHECKING:  # to a type checker it is the one that it stands for
     from dataclasses import dataclass
@@ -37,6 +39,19 @@ else:
         if not frozen:
             raise TypeError("records are frozen")
         return lambda cls: _make_record(cls, kw_only=kw_only, eq=eq)
+
+
+def find_annotation(cls: type[Any], name: str) -> Any:
+    """Work out the annotation of one field; those of all its class take as long as some modules do to load.
+
+    >>> class Edge:
+    ...     value: "int | None"
+    >>> find_annotation(Edge, "value")
+    int | None
+    """
+    owner = next(one for one in cls.__mro__ if name in vars(one).get("__annotations__", ()))
+    alone = SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
+    return get_type_hints(alone, vars(sys.modules[owner.__module__]))[name]
 
 
 def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:

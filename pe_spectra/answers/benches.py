@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from pe_spectra.answers.answer import Answer, Body, Verdicts
 from pe_spectra.benchmarks import RatioRow, Ratios
@@ -55,6 +54,8 @@ def answer_bench(found: Sequence[tuple[RatioRow, Ratios | str]]) -> Answer:
     >>> answer_bench([(row, row.measure())]).verdict.text
     '1 of 1 ratio is as stated or better on this machine.'
     """
+    from importlib.metadata import version
+
     rows = tuple(_describe(row, measured) for row, measured in found if isinstance(measured, Ratios))
     reached = sum(one.reached for one in rows)
     body = BenchBody(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import as_file
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_origin
@@ -82,6 +80,8 @@ def describe_here() -> dict[str, str]:
     >>> describe_here()["pe-spectra"] == __version__
     True
     """
+    from importlib.metadata import PackageNotFoundError, version
+
     versions = {"pe-spectra": __version__, "python": platform.python_version()}
     for name in ("numpy", "jax", "jaxlib", "optax"):
         try:
@@ -156,6 +156,8 @@ def read_study() -> Runs:
     >>> lines.find_study() is None or len(read_study().results) > 0
     True
     """
+    from importlib.resources import as_file
+
     place = lines.find_study()
     if place is None:
         raise InputError("this version has no study of its own", accepted="a file of experiment run is accepted")

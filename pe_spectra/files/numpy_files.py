@@ -6,8 +6,7 @@ Formats: NumPy Enhancement Proposal 1 and `numpy.lib.format`, versions 1.0 to 3.
 from __future__ import annotations
 
 import re
-import zipfile
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,9 @@ from pe_spectra.files.arrays import ACCEPTED_TYPES, FileArray, Stored, Wanted, r
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import FREE_INFLATION_BYTES, MAX_INFLATION, MAX_MEMBERS, MAX_NPY_HEADER
+
+if TYPE_CHECKING:
+    import zipfile
 
 NPY_MAGIC = b"\x93NUMPY"
 NPZ_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -51,7 +53,8 @@ _LOCATOR, _LOCATOR_SIZE = b"PK\x06\x07", 20
 _END_64, _END_64_SIZE = b"PK\x06\x06", 56
 #: The directory has 46 bytes for each member and its name; 1 kB each is plenty.
 _MAX_DIRECTORY = MAX_MEMBERS << 10
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Methods of compression (4.4.5): stored and deflated.
+_METHODS = (0, 8)
 
 
 def read_npy(file: RegularFile, wanted: Wanted) -> FileArray:
@@ -82,6 +85,8 @@ class Npz(Tensors):
     """The arrays of a .npz file, a zip archive whose members were all checked."""
 
     def __init__(self, file: RegularFile) -> None:
+        import zipfile  # for archives alone; it takes as long as all other modules that read an array
+
         _check_directory(file)
         self._archive = zipfile.ZipFile(file.open_at(0))
         self.names = self._members = _list_members(self._archive, file.size)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import Wanted
-from pe_spectra.files.numpy_files import Npz, read_npy
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import holds_times, read_text_columns
 from pe_spectra.files.series_times import (
@@ -132,6 +131,8 @@ def is_series(path: Path) -> bool:
 
 def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:
     """The columns of an array, numbered where it has several, or the arrays of an archive by their names."""
+    from pe_spectra.files.numpy_files import Npz, read_npy
+
     if suffix == ".npz":
         archive = Npz(file)
         arrays = {name: archive.read(name, _WANTED).values for name in archive.names}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +22,7 @@ from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
 from pe_spectra.spectrum.record import Spectrum
+from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import AXES, CORNER_METHODS, RESIZE_METHODS
 
 SIZE = IntegerRange(minimum=1, maximum=MAX_LENGTH)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.report import OUTCOME_TEXT, measure_codes
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.metrics import (
-    METRICS,
-    Metric,
-    PeriodMatch,
-    Views,
-    measure_metrics,
-    measure_periods,
-)
+from pe_spectra.metrics import METRICS, Metric, PeriodMatch, Views, measure_metrics, measure_periods
 from pe_spectra.metrics.common_ground import (
     Lattice,
     add_codes,
@@ -41,6 +34,7 @@ from pe_spectra.quantities import Document, Result, derived, list_column_names, 
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import LENGTH, estimate_kernel
 from pe_spectra.spectrum.record import Spectrum
+from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
 

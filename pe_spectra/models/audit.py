@@ -58,12 +58,16 @@ class _OfRotation(Derived[Any]):
     """What a rotation holds, declared for the layers that it turns; they do not hold it once more."""
 
     def __init__(self, name: str) -> None:
-        def read(layer: LayerAudit) -> Any:
-            return getattr(layer.rotation or Rotation(), name)
-
-        read.__annotations__["return"] = find_hint(Rotation, name)
         declared = Rotation.quantities()[name]
-        super().__init__(read, replace(declared, text=f"{declared.text[:-1]}; null where nothing is turned."))
+        super().__init__(
+            lambda layer: getattr(layer.rotation or Rotation(), name),
+            replace(declared, text=f"{declared.text[:-1]}; null where nothing is turned."),
+        )
+        self._name = name
+
+    def find_hint(self) -> Any:
+        """Return the annotation of what the rotation holds."""
+        return find_hint(Rotation, self._name)
 
     def __get__(self, layer: Any, owner: type[Any] | None = None) -> Any:
         return self if layer is None else self.func(layer)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import csv
+import pkgutil
 from collections.abc import Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+from pe_spectra.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+_PLACE = ("pe_spectra.study", "results.csv")
 
 
 class Group(NamedTuple):
@@ -25,7 +31,10 @@ def find_study() -> Traversable | None:
     >>> file is None or file.name == "results.csv"
     True
     """
-    file = resources.files("pe_spectra.study").joinpath("results.csv")
+    from importlib import resources
+
+    package, name = _PLACE
+    file = resources.files(package).joinpath(name)
     return file if file.is_file() else None
 
 
@@ -35,11 +44,13 @@ def list_accuracies() -> Mapping[Group, Mapping[int, float]]:
     >>> all(0 <= one <= 1 for group in list_accuracies().values() for one in group.values())
     True
     """
-    file = find_study()
+    try:  # what finds a file of a package by its place takes three times as long to load as all the rest of this
+        written = pkgutil.get_data(*_PLACE) or b""
+    except FileNotFoundError:
+        return {}
     found: dict[Group, dict[int, float]] = {}
-    if file is not None:
-        lines = file.read_text(encoding="utf-8").splitlines()[1:]  # the first has the settings
-        for row in csv.DictReader(lines):
-            group = Group(row["task"], int(row["length"]), row["arm"], row["norm"])
-            found.setdefault(group, {})[int(row["seed"])] = float(row["accuracy"])
+    lines = written.decode("utf-8").splitlines()[1:]  # the first has the settings
+    for row in csv.DictReader(lines):
+        group = Group(row["task"], int(row["length"]), row["arm"], row["norm"])
+        found.setdefault(group, {})[int(row["seed"])] = float(row["accuracy"])
     return found

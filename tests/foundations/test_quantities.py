@@ -18,7 +18,7 @@ from pe_spectra.answers.documents import describe_result
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import simplify
-from pe_spectra.quantities import ReadOnly, Result, derived, list_column_names, quantity, tabulate
+from pe_spectra.quantities import ReadOnly, Result, derived, find_hint, list_column_names, quantity, tabulate
 from tests.places import ROOT
 
 CALLS = []
@@ -252,3 +252,9 @@ def test_arrays_of_a_record_cannot_be_changed_and_what_was_given_can(given):
     again = dataclasses.replace(record, more=record.values)
     assert again.values is record.values
     assert not again.more.flags.writeable
+
+
+def test_the_annotation_of_one_field_is_worked_out_alone():
+    """All annotations of a class take as long as several modules; a table asks for a few."""
+    body = {"__annotations__": {"whole": "int", "other": "Nothing"}, "__module__": __name__}
+    assert find_hint(type("Half", (Result,), body), "whole") is int

@@ -7,7 +7,7 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
@@ -29,12 +29,11 @@ from pe_spectra.models.stated.statement import (
     LayerStatement,
 )
 from pe_spectra.models.stated.unread_blocks import drop_unread
+from pe_spectra.tuples import NamedTuple
 
 #: Layers without attention, or with one that is not turned.
-_WITHOUT = (
-    "linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp", "gated_deltanet",
-    "lightning_attention", "kda",
-)  # fmt: skip
+_WITHOUT = ("linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp",
+            "gated_deltanet", "lightning_attention", "kda")  # fmt: skip
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
 _MANY, _MOST = 48, 4096
 

@@ -19,6 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, measure_spread, pick_peaks
+from pe_spectra.quantiles import find_gamma_quantile, find_normal_quantile
 from pe_spectra.records import dataclass
 from pe_spectra.tuples import NamedTuple
 
@@ -102,15 +103,13 @@ def find_level_changes(
     >>> [(row, [*found]) for row, found in find_level_changes({"norm": signal}, 0, 256)]
     [(127, ['norm'])]
     """
-    from scipy.special import chdtri
-
     parts = {name: one.take(first, last) for name, one in signals.items()}
     left = {name: _pass_over_odd(one) for name, one in parts.items() if 2 * one.valid.sum() > len(one.valid)}
     left = {name: values for name, values in left.items() if len(values) > 4 * _FITTED and np.std(values) > _CONSTANT}
     if not left:
         return
     size = last - first
-    limit, least = chdtri(len(left), 1 / _TABLES / size), chdtri(1, 1 / _SIGNALS)
+    limit, least = 2 * find_gamma_quantile(len(left) / 2, 1 / _TABLES / size), find_normal_quantile(0.5 / _SIGNALS) ** 2
     far = np.ones(size - 1, dtype=bool)
     for _ in range(_MOST_CHANGES):
         tried = {name: _Tried(parts[name], values) for name, values in left.items()}

@@ -1,8 +1,8 @@
-"""Quantiles of noise: what a gamma variable, a ratio of two, Student's t or a normal variable exceeds by chance.
+"""Quantiles: medians, and what a gamma variable, a ratio of two, Student's t or a normal one exceeds by chance.
 
-SciPy has them, too, but takes three times as long to load as NumPy, and longer than a command that asks for a few.
-They are solved for by Newton's steps, for the logarithm of the chance over that of the variable: it is concave, so that
-from any start they come to the root from one side.
+NumPy and SciPy have them, too, but load for them what takes an eighth of the import of NumPy, and three times as long:
+longer than a command that asks for a few. Those of noise are solved for by Newton's steps, for the logarithm of the
+chance over that of the variable: it is concave, so that from any start they come to the root from one side.
 
 References
 ----------
@@ -15,11 +15,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pe_spectra.exact import F64
+
 #: Steps and terms, at most: of terms some roots of the shape are needed.
 _MOST_STEPS, _MOST_TERMS = 100, 1_000_000
 _ROUNDING = 2.0**-53
 #: The logarithm of the largest number.
 _LARGEST = 709.78
+
+
+def find_median(values: ArrayLike, axis: int | None = None) -> F64:
+    """Return the median of all numbers, or those along an axis; NaN where there is one.
+
+    That of NumPy asks whether arrays are masked, and loads what masks them, which takes an eighth of its import.
+
+    >>> float(find_median([3.0, 1.0, 2.0, 9.0]))
+    2.5
+    """
+    given = np.asarray(values).reshape(-1) if axis is None else np.moveaxis(np.asarray(values), axis, 0)
+    last = len(given) - 1
+    ordered = np.partition(given, sorted({last // 2, (last + 1) // 2, last}), axis=0)
+    middle = ordered[last // 2] if last % 2 == 0 else (ordered[last // 2] + ordered[last // 2 + 1]) / 2
+    median: F64 = np.where(np.isnan(ordered[last]), np.nan, middle)[()]
+    return median
 
 
 def find_gamma_quantile(shape: float, chance: float) -> float:

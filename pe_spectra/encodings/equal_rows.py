@@ -71,8 +71,11 @@ def _view_words(block: Rows) -> NDArray[np.unsignedinteger[Any]]:
 
 @lru_cache(maxsize=8)
 def _draw_factors(columns: int) -> U64:
-    factors = np.random.Generator(np.random.PCG64(1)).integers(1, 2**63, columns, dtype=np.uint64)
-    odd: U64 = factors | np.uint64(1)
+    """Odd numbers, as SplitMix64 draws them (Steele et al. 2014): the same in every release of NumPy."""
+    drawn = np.arange(1, columns + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        drawn = (drawn ^ (drawn >> np.uint64(shift))) * np.uint64(factor)
+    odd: U64 = drawn ^ (drawn >> np.uint64(31)) | np.uint64(1)
     return odd
 
 

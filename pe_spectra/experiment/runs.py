@@ -156,13 +156,10 @@ def read_study() -> Runs:
     >>> lines.find_study() is None or len(read_study().results) > 0
     True
     """
-    from importlib.resources import as_file
-
     place = lines.find_study()
     if place is None:
         raise InputError("this version has no study of its own", accepted="a file of experiment run is accepted")
-    with as_file(place) as path:
-        return read_runs(path)
+    return read_runs(place)
 
 
 def select_results(rows: Iterable[Mapping[str, str]], trials: Sequence[Trial]) -> list[TrialResult]:

@@ -20,7 +20,7 @@ from pe_spectra.exact import F64
 from pe_spectra.inspection.levels import MEDIAN_SQUARE
 from pe_spectra.inspection.rows import reduce_columns
 from pe_spectra.inspection.series import Mask, bridge, measure_spread
-from pe_spectra.quantiles import find_normal_chance, find_normal_quantile
+from pe_spectra.quantiles import find_median, find_normal_chance, find_normal_quantile
 from pe_spectra.tuples import NamedTuple
 
 #: Rows that are looked at together, at most and at least; places are those of their inner half where there are more.
@@ -104,7 +104,7 @@ def find_small_changes(table: F64, regular: Mask, rounding: F64) -> Iterator[Sma
 
 def _find_in_part(rows: F64, regular: Mask, rounding: F64, rate: float) -> Iterator[SmallChange]:
     parts = _split(rows) if len(rows) >= _FEWEST else None
-    if parts is not None and float(np.median(parts.left)) > _ROUNDED * float(np.median(rounding)):
+    if parts is not None and float(find_median(parts.left)) > _ROUNDED * float(find_median(rounding)):
         yield from _find_step(_score_noise(parts, regular), _NOISE_DEGREES, rate, "noise")
         yield from _find_step(
             _score_amplitudes(parts), [len(rows) // each for each in _ROWS_PER_DEGREE], rate, "amplitude"
@@ -148,7 +148,7 @@ def _score_noise(parts: _Parts, regular: Mask) -> _Slopes:
     """Score lengths of what is left: of twice their logarithm the variance is 2 over the numbers in a row."""
     count = parts.width - parts.factors.shape[1]
     logarithms = np.log(np.maximum(parts.left, np.finfo(float).tiny))
-    slopes = count * np.where(regular, logarithms - np.median(logarithms), 0.0)
+    slopes = count * np.where(regular, logarithms - find_median(logarithms), 0.0)
     return _Slopes(slopes, np.diag(2.0 * count * regular))
 
 
@@ -245,7 +245,7 @@ def bound_errors(errors: F64, rate: float) -> float:
     """
     count = len(errors)
     # half the square of what changes is one less the correlation
-    apart = min(float(np.median(np.diff(errors) ** 2)) / 2 / MEDIAN_SQUARE, 1.0) if count > 1 else 1.0
+    apart = min(float(find_median(np.diff(errors) ** 2)) / 2 / MEDIAN_SQUARE, 1.0) if count > 1 else 1.0
     level = find_normal_quantile(rate / count / 2)
     half = level * math.sqrt(max(apart, 1e-12) / 2)
     density = math.exp(-(half**2) / 2) / math.sqrt(2 * math.pi)

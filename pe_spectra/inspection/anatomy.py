@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, find_largest
+from pe_spectra.exact import F64, I64, find_largest, list_distinct
 from pe_spectra.inspection.outliers import FITTED_STEPS, breaks_off, continues, find_outliers
 from pe_spectra.inspection.row_findings import RowRange, group_rows
 from pe_spectra.inspection.rows import (
@@ -33,6 +33,7 @@ from pe_spectra.inspection.structure import (
     find_tail,
 )
 from pe_spectra.inspection.traces import Resizing, find_resizing
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 #: Tables whose largest number has a power of two between these are not scaled.
@@ -301,8 +302,8 @@ def _find_period(plain: Anatomy, first: int, last: int) -> int | None:
 
 def _has_few_numbers(table: F64) -> bool:
     """Say whether most columns have so few numbers that no training made them: digits, branches of a tree, ones."""
-    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
-    return float(np.median([len(np.unique(table[:, column])) for column in columns])) <= _FEW_NUMBERS
+    columns = list_distinct(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    return float(find_median([len(list_distinct(table[:, column])) for column in columns])) <= _FEW_NUMBERS
 
 
 def _find_zero_rows(table: F64, norms: F64) -> I64:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.quantiles import find_gamma_quantile, find_normal_quantile, find_ratio_quantile
+from pe_spectra.quantiles import find_gamma_quantile, find_median, find_normal_quantile, find_ratio_quantile
 from pe_spectra.tuples import NamedTuple
 
 #: Chance that noise alone gives a table a period. Two bins a cycle over the table are tried (a peak between bins is
@@ -148,7 +148,7 @@ def find_median_level(powers: F64, columns: float) -> float:
     >>> round(find_median_level(np.random.default_rng(0).exponential(size=9001), 1.0), 1)
     1.0
     """
-    return float(np.median(powers)) * columns / find_gamma_quantile(columns, 0.5)
+    return float(find_median(powers)) * columns / find_gamma_quantile(columns, 0.5)
 
 
 def find_continuum(power: F64, reach: int) -> F64:

@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread
+from pe_spectra.quantiles import find_median
 
 #: Past steps that predict the next one; fewer in short tables.
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12
@@ -80,7 +81,7 @@ def _interpolate_steps(values: F64) -> F64:
     steps -= steps.mean(axis=0)
     order = min(_ORDER, len(steps) // _STEPS_PER_COEFFICIENT)
     size = np.sqrt(np.einsum("ij,ij->i", steps, steps))
-    limit = 2 * float(np.median(size))
+    limit = 2 * float(find_median(size))
     # a break must not teach the filter to expect one
     tame = steps * np.minimum(1.0, limit / np.maximum(size, 1e-300))[:, None]
     products = [float(np.einsum("ij,ij->", tame[lag:], tame[: len(tame) - lag])) for lag in range(order + 1)]

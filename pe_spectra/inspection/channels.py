@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.periods import FEWEST_ROWS, choose_padding
 from pe_spectra.inspection.rows import compute_mean_row
 from pe_spectra.quantities import ReadOnly
@@ -126,7 +126,7 @@ def fit_sinusoid(table: F64) -> SinusoidFit | None:
     if min(table.shape) < 3:
         return None
     few, rows = table[:_FEW_ROWS], table[:_TRIED_ROWS]
-    tried = np.unique(np.linspace(0, width - 1, min(width, _TRIED_COLUMNS)).astype(int))
+    tried = list_distinct(np.linspace(0, width - 1, min(width, _TRIED_COLUMNS)).astype(int))
     best: tuple[float, float, Layout] = (-1.0, float(_BASES[0]), "interleaved")
     for layout in LAYOUTS[:2]:
         exponents = _build_exponents(width, layout)[tried]

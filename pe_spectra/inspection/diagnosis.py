@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-import numpy as np
-
 import pe_spectra.inspection.table_kinds as kinds
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.anatomy import Anatomy
 from pe_spectra.inspection.row_findings import RowFinding, group_rows
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.traces import Resizing
+from pe_spectra.quantiles import find_median
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.spectrum.signs import explain_signs
 from pe_spectra.vocabulary import Level
@@ -83,7 +82,7 @@ def _find_special(anatomy: Anatomy) -> Iterator[RowFinding]:
     count, prefix, table, norms = anatomy.special, anatomy.prefix, anatomy.table, anatomy.signals.norms
     if not count:
         return
-    usual = float(np.median(norms[anatomy.first : anatomy.last]))
+    usual = float(find_median(norms[anatomy.first : anatomy.last]))
     ratios = [float(norm) / usual if usual > 0 else 0.0 for norm in norms[:count]]
     follower = table[count] if count < len(table) else table[-1]
     cosines = [compute_cosine(row, follower) for row in table[:count]]
@@ -109,7 +108,7 @@ def _find_special(anatomy: Anatomy) -> Iterator[RowFinding]:
 def _find_last(anatomy: Anatomy) -> Iterator[RowFinding]:
     count, table, norms, last = anatomy.last_special, anatomy.table, anatomy.signals.norms, anatomy.last
     if count:
-        usual = float(np.median(norms[anatomy.first : last]))
+        usual = float(find_median(norms[anatomy.first : last]))
         ratios = [float(norm) / usual if usual > 0 else 0.0 for norm in norms[last:]]
         cosines = [compute_cosine(row, table[last - 1]) for row in table[last:]]
         said = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.candidates import count_digits, find_columns, label_columns, list_free, vary
 from pe_spectra.inspection.formula_fits import FormulaFit, choose_rows
 from pe_spectra.limits import MAX_LENGTH
@@ -127,7 +127,7 @@ def search_phases(frequencies: F64, turned: C128, most: int) -> tuple[list[int],
             return places[best[:_JUDGED]].tolist(), agreed
         step = max(step // 2, 1)
         near = np.concatenate([places[best] + shift for shift in (-step, 0, step)])
-        places = np.unique(near[(near >= 0) & (near <= most)])
+        places = list_distinct(near[(near >= 0) & (near <= most)])
 
 
 def measure_phases(table: F64, rows: I64, fit: FormulaFit) -> Phases:

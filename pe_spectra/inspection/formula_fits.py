@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Columns, Pairs
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.candidates import list_free, multiply, vary
 from pe_spectra.inspection.rounding import Rounding
 from pe_spectra.numbers import find_shortest
@@ -69,8 +69,8 @@ def choose_rows(size: int, count: int) -> I64:
     [0, 2, 3, 5, 6, 8]
     """
     golden = np.mod(np.arange(max(1, count // 2)) * (math.sqrt(5) - 1) / 2, 1.0)
-    rows = np.unique((golden * size).astype(np.int64))
-    return np.unique(np.concatenate([rows, size - 1 - rows]))
+    rows = list_distinct((golden * size).astype(np.int64))
+    return list_distinct(np.concatenate([rows, size - 1 - rows]))
 
 
 def compare_codes(table: F64, codes: F64) -> tuple[float, float, float]:
@@ -163,7 +163,7 @@ def settle_factor(
     """
     with np.errstate(over="ignore", under="ignore"):
         restored = float(np.ldexp(factor, exponent))
-    if len(np.unique(codes)) < _MERGED * len(rounding.levels):
+    if len(list_distinct(codes)) < _MERGED * len(rounding.levels):
         rounding = replace(rounding, levels=np.empty(0), cells=np.empty(0))  # the few numbers are those of the codes
     left = math.sqrt(float(rounding.measure(table).sum()) / max(float(np.square(table).sum()), _TINY))
     factors = [_write(restored, max(_ERRORS * error, by * left)) for by in (1.0, _FINE)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Columns, list_orders
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.candidates import (
     count_digits,
     list_candidates,
@@ -206,7 +206,7 @@ class _Sample:
         best = FormulaFit(encoding=encoding)
         last = self.size + max(self.firsts) if encoding.rows is None else encoding.rows
         firsts = [first for first in self.firsts if self.size + first <= last]
-        places = np.unique(np.concatenate([self.rows + first for first in firsts]))
+        places = list_distinct(np.concatenate([self.rows + first for first in firsts]))
         every = encoding.table(places) if isinstance(encoding, HasTable) else np.empty((0, 0))
         for first in firsts:
             forward = every[np.searchsorted(places, self.rows + first)]

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, measure_spread, pick_peaks
-from pe_spectra.quantiles import find_gamma_quantile, find_normal_quantile
+from pe_spectra.quantiles import find_gamma_quantile, find_median, find_normal_quantile
 from pe_spectra.records import dataclass
 from pe_spectra.tuples import NamedTuple
 
@@ -155,7 +155,7 @@ def measure_gains(values: F64) -> tuple[F64, F64]:
         sizes = np.where(gained > best, changes, sizes)
         best = np.maximum(best, gained)
     gains: F64 = best - plain
-    return gains / max(1.0, float(np.median(gains)) / MEDIAN_SQUARE), sizes
+    return gains / max(1.0, float(find_median(gains)) / MEDIAN_SQUARE), sizes
 
 
 class _Densities(NamedTuple):
@@ -254,7 +254,7 @@ def _is_there(values: F64, start: int, span: int, size: float, least: float) -> 
     """
     if min(start - span, len(values) - start) < _FITTED or len(values) < 2 * _LASTING + span:
         return False
-    medians = np.median(sliding_window_view(values, _LASTING), axis=1)
+    medians = find_median(sliding_window_view(values, _LASTING), axis=1)
     shown = [(medians[_LASTING + span :] - medians[: -_LASTING - span], _LASTING, 0.25, math.inf)]
     shown += [(_compare_lines(values, count, span), count, 0.5, 2.0) for count in (_FITTED, 2 * _FITTED, 3 * _FITTED)]
     for differences, count, fewest, most in shown:
@@ -281,7 +281,7 @@ def _pass_over_odd(signal: Signal) -> F64:
     if len(values) <= 2 * _ODD_AROUND:
         return values
     windows = sliding_window_view(np.pad(values, _ODD_AROUND, mode="reflect"), 2 * _ODD_AROUND + 1)
-    sides = [np.median(part, axis=1) for part in (windows[:, :_ODD_AROUND], windows[:, _ODD_AROUND + 1 :])]
+    sides = [find_median(part, axis=1) for part in (windows[:, :_ODD_AROUND], windows[:, _ODD_AROUND + 1 :])]
     middle = sum(sides) / 2
     beyond = np.abs(values - np.clip(values, *np.sort(sides, axis=0)))
     return bridge(values, signal.valid & (beyond <= _ODD_DEVIATIONS * measure_spread(values - middle)))

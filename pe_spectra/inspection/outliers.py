@@ -10,6 +10,7 @@ import numpy as np
 from pe_spectra.exact import F64, I64, list_blocks
 from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, compute_cosine
 from pe_spectra.inspection.series import Mask, measure_spread
+from pe_spectra.quantiles import find_median
 
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
 FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0
@@ -42,7 +43,7 @@ def find_outliers(table: F64, norms: F64) -> tuple[I64, F64]:
     if alive.sum() < 5:
         return np.empty(0, dtype=np.int64), np.empty(0)
     logs = np.log(np.where(alive, norms, 1.0))
-    middle = float(np.median(logs[alive]))
+    middle = float(find_median(logs[alive]))
     spread = measure_spread(logs[alive], middle)
     excess = logs - middle
     above = excess > max(np.log(FACTOR_ABOVE), _DEVIATIONS * spread)
@@ -136,7 +137,7 @@ def breaks_off(steps: F64) -> bool:
     """
     behind = steps[1 : 1 + FITTED_STEPS]
     if len(behind) < 4 or behind.min() <= 0 or steps[0] <= 0:
-        return bool(len(behind) == 0 or steps[0] > 1.3 * float(np.median(behind)))
+        return bool(len(behind) == 0 or steps[0] > 1.3 * float(find_median(behind)))
     places, logs = np.log(np.arange(2, 2 + len(behind))), np.log(behind)
     centred = places - places.mean()
     slope = float(np.clip(centred @ logs / (centred @ centred), -1.5, 0.0))
@@ -166,7 +167,7 @@ def _keep_broken(table: F64, norms: F64, flagged: Mask) -> Mask:
         steps = np.linalg.norm(np.diff(rows, axis=0), axis=1)
         # in noise no step is a break, but a change of the norm may be
         rough = len(rows) > 2 and compute_cosine(rows[1], rows[2]) < _ROUGH
-        sudden = rough and changes[0] > _SUDDEN * float(np.median(changes[1:]))
+        sudden = rough and changes[0] > _SUDDEN * float(find_median(changes[1:]))
         if not sudden and not breaks_off(steps):
             kept[start:last] = False
     return kept

@@ -10,10 +10,11 @@ import math
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.backgrounds import LEAST_RATIO
 from pe_spectra.inspection.peaks import compute_periodogram
 from pe_spectra.inspection.series import Mask
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 #: Rows of a window: this part of the table; windows that are shorter follow nothing.
@@ -69,7 +70,7 @@ def find_ridges(values: F64, rest: float) -> list[Ridge]:
     size, window = len(values), len(values) // _PART
     if window < _SHORTEST:
         return []
-    starts = np.unique(np.linspace(0, size - window, 2 * _PART - 1).astype(np.int64))
+    starts = list_distinct(np.linspace(0, size - window, 2 * _PART - 1).astype(np.int64))
     powers, heights = _measure_windows(values, starts, window, rest)
     heights[:, : _SLOWEST * _PADDING] = 0.0
     # between two lines a shoulder may stand higher above the median than either, and is no peak to start from
@@ -125,7 +126,7 @@ def measure_bands(values: F64, ridges: list[Ridge]) -> list[float]:
         first, last = np.flatnonzero(_find_bins(size, [ridge]))[[0, -1]]
         beside = slice(max(int(first) - 2 * _AROUND, 1), int(last) + 2 * _AROUND + 1)
         around = power[beside][~inside[beside]]
-        level = float(np.median(around)) / median if around.size else 0.0
+        level = float(find_median(around)) / median if around.size else 0.0
         energies.append(max(float((power[first : last + 1] - level).sum()), 0.0))
     return energies
 
@@ -146,7 +147,7 @@ def _measure_windows(values: F64, starts: I64, window: int, rest: float) -> tupl
     # every second of the padded frequencies is enough for a median
     padded = np.pad(power, ((0, 0), (wide, wide)), mode="reflect")
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * wide + 1, axis=1)[:, :, ::_PADDING]
-    levels: F64 = np.median(around, axis=2)
+    levels: F64 = find_median(around, axis=2)
     return power, power / np.maximum(levels, 1e-9 * power.max(initial=1e-300))
 
 

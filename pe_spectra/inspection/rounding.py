@@ -8,6 +8,7 @@ import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.precision.dtypes import STORED_TYPES, NumberType, find_stored_type, round_to
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 #: Numbers in which levels are looked for, and columns by which what is rounded off is measured.
@@ -99,7 +100,7 @@ def find_rounding(table: F64, dtype: str = "float64") -> Rounding:
     # at the ends the interval is as wide as the one inside
     padded = np.pad(gaps, 1, mode="edge")
     cells = (padded[1:] + padded[:-1]) / 2
-    if float(np.median(cells / _measure_units(levels, kind))) < _WIDER:
+    if float(find_median(cells / _measure_units(levels, kind))) < _WIDER:
         return nothing
     return Rounding(kind=kind, levels=levels, cells=cells)
 

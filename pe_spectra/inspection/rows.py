@@ -10,6 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from pe_spectra.encodings.equal_rows import hash_rows
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.inspection.series import Mask
 from pe_spectra.quantities import ReadOnly
@@ -107,12 +108,9 @@ def find_equal_rows(table: F64) -> tuple[tuple[int, ...], ...]:
     ((0, 2),)
     """
     size, width = table.shape
-    factors = np.random.Generator(np.random.PCG64(7)).integers(0, 2**63, width, dtype=np.uint64) * 2 + 1
     hashes = np.empty(size, dtype=np.uint64)
     for rows in list_blocks(size, width):
-        bits = (table[rows] + 0.0).view(np.uint64)
-        bits ^= bits >> 29
-        hashes[rows] = (bits * factors).sum(axis=1, dtype=np.uint64)
+        hashes[rows] = hash_rows(table[rows])
     _, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     groups: defaultdict[bytes, list[int]] = defaultdict(list)
     for row in np.flatnonzero(counts[places.reshape(-1)] > 1).tolist():

@@ -20,6 +20,7 @@ from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, JUMP_WIDTH, RowSignals
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 #: A jump is this many robust deviations above the steps around it.
@@ -190,7 +191,7 @@ def _find_spacing(jumps: list[int], rows: I64) -> int | None:
     """Return W where at least three jumps, and most places s, s + W, .. of the table, agree."""
     if len(jumps) < 3:
         return None
-    spacing = int(np.median(np.diff(jumps)))
+    spacing = int(find_median(np.diff(jumps)))
     if spacing < 2:
         return None
     residues, counts = np.unique(np.array(jumps) % spacing, return_counts=True)
@@ -241,7 +242,7 @@ def _list_signals(signals: RowSignals, rows: Mask, rounding: F64) -> dict[str, S
     }
     listed = {}
     for span, (name, (values, valid, room)) in enumerate(trusted.items()):
-        unit = float(np.median(values[valid])) if valid.any() and name != "turn" else 0.0
+        unit = float(find_median(values[valid])) if valid.any() and name != "turn" else 0.0
         if unit > 0:
             values, room = np.log1p(values / unit), None if room is None else np.log1p(room / unit)
         # half a length's change, as ln(1 + x) has it near the median
@@ -257,10 +258,10 @@ def _describe(there: dict[str, LevelChange], listed: dict[str, Signal], cosines:
         sides = signal.read_around(row)
         if not all(map(len, sides)):
             continue
-        before, after = (float(np.median(side)) for side in sides)
+        before, after = (float(find_median(side)) for side in sides)
         if name in ("norm", "step") and name in there:
             # the change of the logarithms is that of the lengths near their median alone
-            before, after = (float(np.median(np.expm1(side))) for side in sides)
+            before, after = (float(find_median(np.expm1(side))) for side in sides)
             said[f"{name}_ratio"] = after / before
         elif name in there or (name == "cosine" and abs(after - before) >= _COSINE_STEP):
             said |= {f"{name}_before": before, f"{name}_after": after}

@@ -7,6 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
+from pe_spectra.quantiles import find_median
 
 Mask = NDArray[np.bool_]
 
@@ -58,7 +59,7 @@ def measure_spread(values: F64, middle: float = 0.0) -> float:
     >>> measure_spread(np.array([1.0, 2.0, 3.0]), 2.0)
     1.4826
     """
-    return MAD_SCALE * float(np.median(np.abs(values - middle)))
+    return MAD_SCALE * float(find_median(np.abs(values - middle)))
 
 
 def find_medians(values: F64, reach: int, gap: int = -1) -> F64:
@@ -69,7 +70,7 @@ def find_medians(values: F64, reach: int, gap: int = -1) -> F64:
     """
     reach = min(reach, len(values) - 1)
     windows = sliding_window_view(np.pad(values, reach, mode="reflect"), 2 * reach + 1)
-    medians: F64 = np.median(windows[:, np.abs(np.arange(-reach, reach + 1)) > gap], axis=1)
+    medians: F64 = find_median(windows[:, np.abs(np.arange(-reach, reach + 1)) > gap], axis=1)
     return medians
 
 

@@ -13,10 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, list_distinct
 from pe_spectra.inspection.outliers import breaks_off
 from pe_spectra.inspection.rows import RowSignals, compute_cosine, compute_cosines, compute_mean_row
 from pe_spectra.inspection.series import Mask, measure_spread
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 Kind = Literal["noise", "zero"]
@@ -92,7 +93,7 @@ def find_noise(table: F64, signals: RowSignals, regular: Mask, first: int = 0) -
     pairs = regular[:-1] & regular[1:]
     if len(rows) < 8 or not pairs.any():
         return None
-    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    columns = list_distinct(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
     sample = table[np.ix_(rows, columns)]
     sample = sample - sample.mean(axis=0)
     bins = (len(rows) - 1) // 2
@@ -231,7 +232,7 @@ def count_last_rows(table: F64, steps: F64, odd: Mask) -> int:
         return count
     back = steps[::-1]
     logs = np.log(np.maximum(back[: MAX_PREFIX + _COMPARED], 1e-300))
-    middle = float(np.median(logs[MAX_PREFIX:]))
+    middle = float(find_median(logs[MAX_PREFIX:]))
     limit = middle + max(math.log(_LONGER), _DEVIATIONS * measure_spread(logs[MAX_PREFIX:], middle))
     # a row that stands alone, and a seam, make two long steps at most: more of them are a habit, as of a sawtooth
     limit = max(limit, float(np.sort(logs[MAX_PREFIX:])[-_ALONE - 1]))
@@ -252,7 +253,7 @@ def _fit_predictor(table: F64, odd: Mask, lag: int) -> tuple[F64, float]:
     rows = _choose_rows(odd, range(lag + _PREDICTING))
     if len(rows) < 8:
         return np.ones(1), _NEVER
-    columns = np.unique(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
+    columns = list_distinct(np.linspace(0, table.shape[1] - 1, _SAMPLED_COLUMNS).astype(int))
     sample = table[:, columns]
     target = sample[rows]
     behind = [sample[rows + lag + j] for j in range(_PREDICTING)]
@@ -268,6 +269,6 @@ def _describe_cosines(first: F64, second: F64, deviations: float) -> tuple[float
     if len(first) < 8:
         return _NEVER, _NEVER
     cosines = compute_cosines(first, second)
-    middle = float(np.median(cosines))
+    middle = float(find_median(cosines))
     lowest = middle - max(_COSINE_GAP, deviations * measure_spread(cosines, middle))
     return middle, min(lowest, float(np.quantile(cosines, _COMMON)) - _COSINE_GAP)

@@ -26,6 +26,7 @@ from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
+from pe_spectra.quantiles import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 
@@ -266,7 +267,7 @@ def _measure(
     energy, mean = float(np.einsum("ij,ij->", used, used)), used.mean(axis=0)
 
     def find_middle(values: F64) -> float | None:
-        return float(np.median(values)) if len(values) else None
+        return float(find_median(values)) if len(values) else None
 
     return MappingProxyType(
         {

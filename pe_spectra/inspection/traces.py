@@ -27,6 +27,7 @@ from pe_spectra.inspection.lattices import (
 )
 from pe_spectra.inspection.series import bridge
 from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
+from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import CORNER_METHODS
@@ -213,7 +214,9 @@ def _find_odd_rows(mixed: F64) -> I64:
     """Find the few rows that are far from the middle of both neighbours, as these and most rows are not."""
     away = np.square(mixed[1:-1] - (mixed[:-2] + mixed[2:]) / 2).sum(axis=1)
     beside = np.pad(away, 1)
-    found = np.flatnonzero((away > _ODD * np.median(away)) & (away > _ODD_BESIDE * np.maximum(beside[:-2], beside[2:])))
+    found = np.flatnonzero(
+        (away > _ODD * find_median(away)) & (away > _ODD_BESIDE * np.maximum(beside[:-2], beside[2:]))
+    )
     return found + 1 if len(found) <= max(1, len(mixed) // 50) else found[:0]
 
 
@@ -256,7 +259,7 @@ def _propose_sizes(mixed: F64) -> list[int]:
     sizes: set[int] = set()
     for order in (1, 2):
         energies = np.square(np.diff(mixed, order, axis=0)).sum(axis=1)
-        bounded = energies / (energies + np.median(energies[energies > 0])) if energies.any() else energies
+        bounded = energies / (energies + find_median(energies[energies > 0])) if energies.any() else energies
         around = np.convolve(np.pad(bounded, 16, mode="reflect"), np.full(33, 1 / 33), "valid")
         signal = bounded - around
         padded = 1 << (4 * len(signal)).bit_length()
@@ -281,5 +284,5 @@ def _propose_sizes(mixed: F64) -> list[int]:
 
 def _compare_edges(values: F64) -> float | None:
     steps = np.linalg.norm(np.diff(values, axis=0), axis=1)
-    middle = float(np.median(steps[len(steps) // 4 : max(3 * len(steps) // 4, len(steps) // 4 + 1)]))
+    middle = float(find_median(steps[len(steps) // 4 : max(3 * len(steps) // 4, len(steps) // 4 + 1)]))
     return float(steps[0] + steps[-1]) / 2 / middle if middle > 0 else None

@@ -105,7 +105,7 @@ def _keep_components(centred: F64) -> F64 | None:
 def _split(length: int, shift: int) -> tuple[I64, I64]:
     starts = np.arange(length - shift)
     if len(starts) > _MOST_POSITIONS:
-        starts = np.unique(np.rint(np.linspace(0, length - shift - 1, _MOST_POSITIONS)).astype(np.int64))
+        starts = np.rint(np.linspace(0, length - shift - 1, _MOST_POSITIONS)).astype(np.int64)
     order = np.random.Generator(np.random.PCG64(_SEED)).permutation(len(starts))
     count = int(TRAINED_SHARE * len(starts))
     return starts[np.sort(order[:count])], starts[np.sort(order[count:])]

@@ -124,7 +124,7 @@ def _measure_table_monotonicity(table: F64) -> float | None:
         return None
     tie = TIE * float(np.max(np.sum(values * values, axis=1)))
     count = min(length, max(_FEWEST_ANCHORS, _MOST_ENTRIES // length))
-    anchors = np.unique(np.rint(np.linspace(0, length - 1, count)).astype(np.int64))
+    anchors = np.rint(np.linspace(0, length - 1, count)).astype(np.int64)
     inside = half = pairs = 0
     for start in range(0, len(anchors), max(1, _BLOCK // length)):
         part = anchors[start : start + max(1, _BLOCK // length)]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
+from pe_spectra.quantiles import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.series.noise import Background, fit_background, measure_false_alarm
@@ -245,7 +246,7 @@ def _raise_where_times_leak(level: F64, power: F64, sums: Sums, threshold: float
     as it is.
     """
     window = sums.cosine**2 + sums.sine**2
-    if not len(_find_own(window, threshold, float(np.median(window)) / math.log(2))):
+    if not len(_find_own(window, threshold, float(find_median(window)) / math.log(2))):
         return level  # the fit has it all
     source = level.copy()
     source[:_SLOWEST] = np.maximum(level[:_SLOWEST], power[:_SLOWEST])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
+from pe_spectra.quantiles import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.series.periodogram import OVERSAMPLING
@@ -86,7 +87,7 @@ def fit_background(power: F64, step: float, spacing: float, threshold: float) ->
 
     >>> rng = np.random.default_rng(0)
     >>> found = fit_background(rng.exponential(size=400), 1.0, 1 / 800, 12.0)
-    >>> bool(abs(np.median(found.level) - 1) < 0.3)
+    >>> bool(abs(find_median(found.level) - 1) < 0.3)
     True
     """
     ordinates = np.maximum(power[OVERSAMPLING::OVERSAMPLING], _TINY)
@@ -164,7 +165,7 @@ def _fit(
 
 def _find_centre(block: F64) -> float:
     """The mean that noise of this median has; of few ordinates their mean."""
-    return float(np.median(block) / math.log(2)) if len(block) >= 5 else float(np.mean(block))
+    return float(find_median(block) / math.log(2)) if len(block) >= 5 else float(np.mean(block))
 
 
 def _weigh_median(values: F64, weights: F64) -> float:
@@ -180,6 +181,6 @@ def _correct(ratios: F64, first: int, places: F64) -> F64:
     if len(edges) > 2 and edges[-1] - edges[-2] < _CORRECTED:
         edges = np.delete(edges, -2)
     centres = (edges[:-1] + edges[1:] + 1) / 2
-    medians = [np.median(ratios[a:b]) / math.log(2) for a, b in pairwise(edges)]
+    medians = [find_median(ratios[a:b]) / math.log(2) for a, b in pairwise(edges)]
     found: F64 = np.interp(places, np.log(centres), np.log(np.maximum(1.0, medians)))
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, list_distinct
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.grouping import LineGroup, group_lines, name_period
@@ -180,7 +180,10 @@ def _describe_column(name: str, values: F64, times: F64, sampling: Sampling) -> 
 
 def _list_far(values: F64) -> F64:
     """The values that are far from all others, the farthest last."""
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]) if len(values) else (0.0, 0.0, 0.0)
+    if not len(values):
+        return values
+    last = len(values) - 1
+    low, middle, high = np.interp([0.25 * last, 0.5 * last, 0.75 * last], np.arange(last + 1), np.sort(values))
     far = values[np.abs(values - middle) > FAR * (high - low)] if high > low else np.empty(0)
     ordered: F64 = far[np.argsort(np.abs(far - middle), kind="stable")]
     return ordered
@@ -200,7 +203,7 @@ def _describe_search(name: str, found: Found, times: F64, deviation: float, samp
         for group in group_lines(found, span, len(times), is_dated=sampling.is_dated)
         if group.cycles >= LEAST_CYCLES  # a slower one is a trend, where its frequency settled there
     ]
-    edges = np.unique(np.geomspace(OVERSAMPLING, len(found.power), _DRAWN + 1).astype(np.int64))
+    edges = list_distinct(np.geomspace(OVERSAMPLING, len(found.power), _DRAWN + 1).astype(np.int64))
     drawn = [int(a + np.argmax(found.power[a:b])) for a, b in pairwise(edges)]
     return {
         "trend_share": found.trend_share,

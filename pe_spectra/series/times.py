@@ -10,6 +10,7 @@ import numpy as np
 
 from pe_spectra.domains import PERIODS
 from pe_spectra.exact import F64, I64
+from pe_spectra.quantiles import find_median
 from pe_spectra.quantities import ReadOnly, Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.wording import write_time
@@ -239,7 +240,7 @@ def _find_clock_changes(times: F64, origin: np.datetime64) -> tuple[I64, F64]:
     """Last rows before clocks are changed, and what is to be taken off the rows from each on, 0 before the first."""
     distances = np.diff(times)
     rising = distances[distances > 0]
-    step = float(np.median(rising)) if len(rising) else 2 * _HOUR
+    step = float(find_median(rising)) if len(rising) else 2 * _HOUR
     jumps = distances - step
     places = np.flatnonzero(np.abs(np.abs(jumps) - _HOUR) < 0.01 * step) if step <= _HOUR else np.empty(0, dtype=int)
     if len(places) <= _MOST_CHANGES:
@@ -276,9 +277,9 @@ def _measure_step(times: F64, months: I64 | None) -> tuple[str, float, float, F6
     distances = np.diff(times)
     if months is not None:
         between = np.diff(months)
-        usual = max(1, int(np.median(between)))
+        usual = max(1, int(find_median(between)))
         return "months", float(usual * PERIODS["month"]), 0.0, between / usual
-    step = float(np.median(distances))
+    step = float(find_median(distances))
     counts = distances / step
     whole = np.rint(counts)
     near = whole == 1

@@ -3,7 +3,9 @@
 import math
 
 import mpmath
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import special
 
 from pe_spectra import quantiles
@@ -76,3 +78,13 @@ def test_a_quantile_takes_few_steps(monkeypatch):
             quantiles.find_gamma_quantile(shape, chance)
             assert len(taken) <= 30
             assert all(math.isfinite(one) for one in taken)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (5,), (6, 4), (3, 1, 8)])
+def test_medians_are_those_of_numpy(shape):
+    values = np.random.default_rng(len(shape)).normal(size=shape)
+    assert quantiles.find_median(values) == np.median(values)
+    for axis in range(len(shape)):
+        assert_array_equal(quantiles.find_median(values, axis=axis), np.median(values, axis=axis))
+    values.reshape(-1)[0] = np.nan
+    assert np.isnan(quantiles.find_median(values))

@@ -19,8 +19,8 @@ from types import FrameType
 import pe_spectra
 
 PACKAGE = Path(pe_spectra.__file__).parent
-#: What stands for the `dataclass` of the standard library is no more a part of a walk than that is.
-RECORDS = str(PACKAGE / "records.py")
+#: What stands for something of the standard library or of SciPy is no more a part of a walk than that is.
+STANDING = tuple(str(PACKAGE / f"{name}.py") for name in ("records", "tuples", "quantiles"))
 #: What is walked: a name, and a command line. Files are those of `write_files`.
 LINES = {
     "spectrum": "spectrum --d 256 --no-figure",
@@ -76,7 +76,7 @@ def walk(arguments: list[str]) -> Walk:
             loading += {"call": 1, "return": -1}.get(event, 0)
         if event != "call" or loading or not code.co_filename.startswith(str(PACKAGE)) or code.co_name[0] == "<":
             return
-        if code.co_filename == RECORDS:
+        if code.co_filename in STANDING:
             return
         path = code.co_filename[len(str(PACKAGE)) + 1 :]
         name = f"{path}:{code.co_qualname}"

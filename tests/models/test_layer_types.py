@@ -95,6 +95,19 @@ def test_a_width_of_heads_that_is_null_is_hidden_over_heads(model, own, derived)
     assert [layer.head_dim for layer in read({"model_type": model, "head_dim": None}).layers] == [derived]
 
 
+@pytest.mark.parametrize(("model", "own", "pairs"), [("gpt_oss", "yarn", 23), ("apertus", "llama3", 64)])
+def test_a_scaling_that_is_null_leaves_out_that_of_a_class_of_releases_before_5(model, own, pairs):
+    """And a width of heads that is null is then the width over the heads, rounded up to whole pairs."""
+    rotations = [
+        STACKS[name].read(stated, stated.layers[0], None)
+        for stated in (read({"model_type": model, **keys}) for keys in ({}, {"rope_scaling": None}))
+        for name in ("transformers-5", "transformers-4")
+    ]
+    assert [one.scaling for one in rotations] == [own, own, own, "none"]
+    bare = read({"model_type": model, "rope_scaling": None, "head_dim": None})
+    assert len(STACKS["transformers-4"].read(bare, bare.layers[0], None).frequencies) == pairs
+
+
 def test_layers_without_rotation_are_told_by_flag_or_interval():
     flags = change(model_type="smollm3", no_rope_layers=[1, 0], rope_theta=1e6)
     assert windows(flags) == {"all": (True, None), "nope": (False, None)}

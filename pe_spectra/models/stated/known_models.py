@@ -86,6 +86,7 @@ class KnownModel(NamedTuple):
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
     nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
     scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none
+    null_scaling: bool = False  #: rope_scaling that is null leaves that out
     only_if: tuple[str, str | bool] | None = None  #: a key and the value with which the model is rotary at all
     length: int | None = None  #: max_position_embeddings where the file has none
     original: int | None = None  #: original_max_position_embeddings beside the block where the file has none
@@ -131,6 +132,14 @@ class KnownModel(NamedTuple):
     def ignores_flat(self) -> bool:
         """Whether it reads nothing of rope_parameters that are not nested, nor the name `type` in rope_scaling."""
         return (self.by_type or self.local_base is not None) and not self.takes_flat
+
+    def keeps_block(self, found: Mapping[str, Any]) -> bool:
+        """Whether the keys of a file without a block leave that of the class.
+
+        >>> [find_known("gpt_oss", release).keeps_block({"rope_scaling": None}) for release in (NEWEST, OLDER)]
+        [True, False]
+        """
+        return not (self.null_scaling and "rope_scaling" in found)
 
     def see(self, size: int, key: str | None, found: Mapping[str, Any]) -> tuple[int, tuple[int, int] | None]:
         """Return the longest lag + 1 that a query sees of a window, and its two sides where it sees what comes after.

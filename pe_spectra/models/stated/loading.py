@@ -258,7 +258,8 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
     if "rope_scaling" in keys.found and keys.found["rope_scaling"] in own.get("empty", ()):
         yield "rope_scaling", _tell(keys.found["rope_scaling"])
     if not keys.has_any("rope_parameters", "rope_scaling"):
-        if keys.found.get("head_dim", 1) is None and "own" in own.get("without_head", ()):
+        is_scaled = "own" in own.get("without_head", ()) and known.keeps_block(keys.found)
+        if keys.found.get("head_dim", 1) is None and is_scaled:
             yield "head_dim", "is null under the scaling of the class"
         return
     place = "rope_scaling" if keys.found.get("rope_scaling") else "rope_parameters"

@@ -96,7 +96,7 @@ def read_blocks(keys: Keys, known: KnownModel) -> tuple[Blocks, Blocks]:
     """
     older = _read_older(keys, known)
     newer = _read_newer(keys, known, older)
-    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
+    if known.scaling and not keys.has_any("rope_parameters", "rope_scaling") and known.keeps_block(keys.found):
         newer = _read_default(keys, known)
     return _follow_class(keys, known, newer), _follow_class(keys, known, older)
 

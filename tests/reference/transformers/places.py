@@ -23,6 +23,7 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
 FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
 FIELDS += ("null_share", "null_head", "turns_null", "turns_by_base", "built_with_length", "inner_base", "both")
+FIELDS += ("null_scaling",)
 
 
 def reads_share(probe, beside):
@@ -206,13 +207,15 @@ def measure_original(probe):
 def measure_nulls(probe, known):
     """What null means of a share, and of a width of heads, where it is not what the class has without that key.
 
-    And whether a type of layer whose block is null is turned, and whether any is where a block has no base.
+    And whether a type of layer whose block is null is turned, whether any is where a block has no base, and whether the
+    block of the class is left out where rope_scaling is null.
     """
     found, share_key = {}, known.get("share_key", SHARE)
     null, whole = (probe.look({share_key: one}) for one in (None, 1.0)) if share_key else (None, None)
     if known.get("reads_share") and null and whole and null != probe.default:
         found["null_share"] = find_share(*(len(next(iter(one.values()))[0]) for one in (null, whole)), ())
-    bare, derived = probe.look({"head_dim": None}), known.get("hidden", 0) // known.get("heads", 1)
+    bare = probe.look({"head_dim": None}) or probe.look({"head_dim": None} | probe.put(PLAIN))  # a scaling may need it
+    derived = known.get("hidden", 0) // known.get("heads", 1)
     pairs = len(next(iter((bare or {"": ((),)}).values()))[0])
     if "head_dim" in known and bare != probe.default and derived and pairs == (derived + 1) // 2:  # of odd heads too
         found["null_head"] = True
@@ -220,6 +223,8 @@ def measure_nulls(probe, known):
         found["turns_null"] = True
     if probe.default and probe.release.turns_by_base(probe.cls):
         found["turns_by_base"] = True
+    if known.get("scaling") and probe.look({"rope_scaling": None}) not in (None, probe.default):
+        found["null_scaling"] = True
     return found
 
 

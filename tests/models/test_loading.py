@@ -140,6 +140,18 @@ def test_heads_of_an_odd_width_are_refused_where_the_class_computes_with_half_of
             "rope_scaling.rope_theta",
         ),
         ({"model_type": "gpt_oss", "hidden_size": -8}, "hidden_size"),  # the width of a head does not go by it
+        # by a class that turns nothing without a switch, which the file has not
+        ({"model_type": "esm", "num_hidden_layers": -8}, "num_hidden_layers"),
+        ({"model_type": "esm", "rope_parameters": {"rope_type": "linear", "rope_theta": 1e4}}, "factor"),
+        ({"model_type": "granitemoehybrid", "num_key_value_heads": "4"}, "num_key_value_heads"),
+        ({"model_type": "seamless_m4t", "layer_types": ["full_attention"]}, "layer_types"),
+        ({"model_type": "wav2vec2-bert", "num_hidden_layers": None}, "num_hidden_layers"),
+        ({"model_type": "zamba2", "num_attention_heads": None}, "num_attention_heads"),
+        ({"model_type": "llama4_vision_model", "hidden_size": None}, "hidden_size"),
+        ({"model_type": "cohere_compass_text", "rope_parameters": None}, "rope_parameters"),
+        ({"model_type": "longcat_flash", "qk_nope_head_dim": None}, "qk_nope_head_dim"),
+        ({"model_type": "nemotron", "partial_rotary_factor": None}, "partial_rotary_factor"),
+        ({"model_type": "wav2vec2-conformer", "hidden_size": 12 * 33, "num_attention_heads": 12}, "hidden_size"),
         (
             {
                 "model_type": "laguna",

@@ -109,6 +109,13 @@ def test_what_a_class_refuses_is_said_where_it_turns_nothing(keys, said):
     assert audit({"model_type": "granitemoehybrid", "layer_types": ["attention"] * 32}, reader=FOUR).findings == ()
 
 
+def test_what_a_class_refuses_is_said_of_the_release_that_is_asked_for():
+    stated = read({"model_type": "gpt_oss", "head_dim": None})
+    told = [one.message for one in audit_configuration(stated, reader=FOUR).findings if one.code == "value-refused"]
+    said = "head_dim is null under the scaling of the class, so the class of gpt_oss in transformers 4 refuses the file"
+    assert told == [f"{FOUR.title}: {said}"]
+
+
 def test_an_allocated_length_counts_for_readers_that_go_by_it():
     config = {**scale(131072, **LONGROPE), "original_max_position_embeddings": 4096}
     lists = {

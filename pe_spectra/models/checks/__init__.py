@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from pe_spectra.errors import FileError
@@ -29,6 +30,7 @@ from pe_spectra.models.stated import (
     unusable,
 )
 from pe_spectra.models.stated import configuration as config_json
+from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import join
@@ -127,7 +129,8 @@ def _audit_part(
     """Audit the layers of one part, each with the findings about it; besides, all findings about the part."""
     layers = build_layers(configuration, trained=trained, served=served, allocated=allocated, reader=reader)
     if reader is not None and layers:
-        configuration = layers[0].configuration  # which its release reads again
+        read = layers[0].configuration
+        configuration = _read_again(configuration, reader) if read is configuration else read
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
     asked = about_allocations.CHECKS if allocated is not None else ()
     for checks in (about_scaling.FIRST_CHECKS, _CHECKS, asked):
@@ -139,6 +142,14 @@ def _audit_part(
         for layer in layers
     }
     return tuple(replace(layer, findings=own[layer.name]) for layer in layers), found
+
+
+def _read_again(configuration: Configuration, reader: Stack) -> Configuration:
+    """What a file that the reader refuses states by the classes of its release, not what those of another refuse."""
+    has_class = reader.reads_by and find_known(configuration.model, reader.reads_by).is_known
+    with suppress(FileError):  # it is told as what the reader refuses
+        return reader.state(configuration) if has_class else configuration
+    return configuration
 
 
 def _name_part(finding: Finding, part: str) -> Finding:

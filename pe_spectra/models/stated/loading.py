@@ -6,7 +6,7 @@ at a time, and `pe_spectra.models.measured` has what was refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pe_spectra.errors import shorten
@@ -74,7 +74,7 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
         found += _find_values(keys, own, table["keys"])
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
-        if own.keys() & {"fewer", "fits", "groups"}:
+        if own.keys() & {"fewer", "fits", "groups", "window_needs"}:
             found += _find_numbers(keys, known, own)
         if own.get("odd") or own.get("odd_head") or known.divides:
             found += _find_widths(keys, known, own)
@@ -84,25 +84,6 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
         found += _find_shared(keys, table["shared"][known.model])
     for key, why in dict.fromkeys(found):
         _report(keys, key, why, known.model)
-
-
-def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:
-    """Report a type of layer that only layers have which take keys and values of an earlier one of their type.
-
-    >>> keys = Keys({"layer_types": ["full_attention"]}, "config.json")
-    >>> report_unshared(keys, KnownModel(model="gemma3n_text", shared=15), ["full_attention"])
-    >>> [found.data["key"] for found in keys.findings]
-    ['num_kv_shared_layers']
-    """
-    stated = keys.find_integer("num_kv_shared_layers", least=0)
-    shared = known.shared or 0 if stated is None else stated
-    first = len(layers) - shared
-    if known.shared and not {*layers} <= {*layers[:first]}:
-        message = (
-            f"{keys.where}num_kv_shared_layers is {shared} of {len(layers)} layers, and of some types no layer is "
-            f"before them, so the class of {known.model} in {keys.reader} refuses the file"
-        )
-        keys.report(VALUE_REFUSED, message, key=f"{keys.where}num_kv_shared_layers", model=known.model)
 
 
 def report_shared(whole: Keys) -> None:
@@ -192,7 +173,8 @@ def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str])
         is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
         is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
         is_closed = letter in own.get("closed", "")
-        is_refused = is_negative or (letter in own.get(_TYPES.get(type(value), ""), "") and not is_listed)
+        kinds = _TYPES.get(type(value), ""), "negative" if type(value) is int and value < 0 else ""
+        is_refused = is_negative or (any(letter in own.get(kind, "") for kind in kinds) and not is_listed)
         if not (is_closed or is_refused):
             continue
         is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
@@ -218,7 +200,8 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
 def _find_numbers(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Fewer layers than the class has something for, a head of another width than that over the heads, and groups.
 
-    Each head of keys serves a group of heads where these are a multiple of it.
+    Each head of keys serves a group of heads where these are a multiple of it. Besides, a window without the key that
+    says which layers have it, where the class has nothing to go by.
     """
     layers, head = keys.found.get("num_hidden_layers"), keys.found.get("head_dim")
     if own.get("fewer") and isinstance(layers, int) and layers < own["layers"]:
@@ -228,6 +211,9 @@ def _find_numbers(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iter
         whole = (width or known.hidden or 0) / (heads or known.heads or 1)
         if head != whole:
             yield "head_dim", f"is {head}, where the width over the heads is {whole:g}"
+    asked = own.get("window_needs", "")
+    if asked and "sliding_window" in keys and not keys.has_any("layer_types", asked):
+        yield asked, "is not set, which decides where layers slide"
     heads, key = keys.find_integer(*HEADS) or known.heads or 0, "num_key_value_heads"
     groups = keys.found.get(key, own.get("groups"))
     if own.get("groups") and type(groups) is int and groups > 0 and heads % groups:

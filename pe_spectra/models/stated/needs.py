@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
-from pe_spectra.models.stated.loading import REFUSALS
+from pe_spectra.models.stated.loading import REFUSALS, VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
@@ -59,6 +59,25 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         return
     message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
     keys.report(NOT_BUILT, message, key=where, model=known.model)
+
+
+def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:
+    """Report a type of layer that only layers have which take keys and values of an earlier one of their type.
+
+    >>> keys = Keys({"layer_types": ["full_attention"]}, "config.json")
+    >>> report_unshared(keys, KnownModel(model="gemma3n_text", shared=15), ["full_attention"])
+    >>> [found.data["key"] for found in keys.findings]
+    ['num_kv_shared_layers']
+    """
+    stated = keys.find_integer("num_kv_shared_layers", least=0)
+    shared = known.shared or 0 if stated is None else stated
+    first = len(layers) - shared
+    if known.shared and not {*layers} <= {*layers[:first]}:
+        message = (
+            f"{keys.where}num_kv_shared_layers is {shared} of {len(layers)} layers, and of some types no layer is "
+            f"before them, so the class of {known.model} in {keys.reader} refuses the file"
+        )
+        keys.report(VALUE_REFUSED, message, key=f"{keys.where}num_kv_shared_layers", model=known.model)
 
 
 def keep_base(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:

@@ -4,10 +4,10 @@
 
 in the environment of probe.py; it writes pe_spectra/models/measured/transformers-VERSION-refusals.json, of the classes
 that are named, or the whole anew, to which shared_widths.py adds. Each class is given, beside the keys that it is not
-built without, one key at a time: null, a list, a text, true, a real number, an odd head, types of layers that there are
-not or too few of them, no width of a head under each rope_type, blocks of a type that there is not, without a key, or
-that are no object. What counts is whether the class, its rotary modules or its model as a whole raise. A class that
-turns nothing without a switch is asked with it, and again without it ("unturned").
+built without, one key at a time: null, a list, a text, true, a real number, a negative one, an odd head, types of
+layers that there are not or too few of them, no width of a head under each rope_type, blocks of a type that there is
+not, without a key, or that are no object. What counts is whether the class, its rotary modules or its model as a whole
+raise. A class that turns nothing without a switch is asked with it, and again without it ("unturned").
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import random
 import sys
 from importlib.metadata import version
 
-from draw import find_text_part
+from draw import compute, find_text_part
 from probe import BLOCK, IS_OLD, SHARES
 from real_modules import Release, ask
 from refusals import KINDS, find_error, list_models, load_table, make_block
@@ -36,7 +36,7 @@ NULLS = {
     "n_positions": "i", "rope_parameters": "x", "use_sliding_window": "u", "compress_rope_theta": "y",
     "rope_interleave": "v",
 }  # fmt: skip
-VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5}
+VALUES = {"null": None, "list": [64.5], "text": "64", "true": True, "real": 64.5, "negative": -8}
 #: What some classes need beside longrope's usual keys.
 OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
 #: Names that are no rope_type, or an older one.
@@ -66,13 +66,18 @@ class Probe:
         more = (release.switches.get(cls) or {}) | release.find_whole(cls)[1]
         self.needed = [] if not more or not self.refuses({}) else [key for key in more if self.refuses(drop(more, key))]
         self.base |= {key: more[key] for key in self.needed}
-        self.switch = drop_all(release.switches.get(cls) or {}, self.needed)
+        self.switch = {} if self.turns() else drop_all(release.switches.get(cls) or {}, self.needed)
         self.base |= self.switch if is_turned else {}
         other = SOUND | {"rope_type": "other"}
         self.used = [name for name in self.nested if self.refuses({BLOCK: own | {name: other}})] or self.nested
 
     def refuses(self, keys):
         return find_error(self.release, self.cls, self.base | keys) is not None
+
+    def turns(self):
+        """Whether the class turns something with the keys that it is not built without alone."""
+        found = compute(self.release, self.cls, self.base, None)
+        return bool(found) and "error" not in found
 
     def put(self, block):
         """A block where the class reads it: for every type of layer where it reads it by type."""
@@ -107,7 +112,7 @@ def measure(probe):
         found["odd"] = probe.refuses({"hidden_size": 12 * 33, "num_attention_heads": 12})
     if not probe.refuses({"head_dim": 66}):
         found["odd_head"] = probe.refuses({"head_dim": 65})
-    found |= measure_blocks(probe) | measure_fit(probe) | measure_groups(probe)
+    found |= measure_blocks(probe) | measure_fit(probe) | measure_groups(probe) | measure_window(probe)
     blocks = {"own": {}} | {kind: probe.put(probe.make(kind)) for kind in KINDS}
     sound = {kind: block for kind, block in blocks.items() if not probe.refuses(block)}
     refused = [kind for kind, block in sound.items() if probe.refuses(block | {"head_dim": None})]
@@ -137,6 +142,12 @@ def measure_groups(probe):
         return {}
     own = getattr(probe.cls, key, None)
     return {"groups": own if isinstance(own, int) else True}
+
+
+def measure_window(probe):
+    """The key that a class is not built without where a file states a window and no types of layers."""
+    window, key = {"sliding_window": 64}, "max_window_layers"
+    return {"window_needs": key} if probe.refuses(window) and not probe.refuses(window | {key: 2}) else {}
 
 
 def list_types():
@@ -293,7 +304,7 @@ def main():
         for model, cls in release.list_classes().items()
         if model in load_table()["classes"].keys() - found.keys()
     }
-    for one in found.values():
+    for one in (part for own in found.values() for part in (own, own.get("unturned", {}))):
         if one.get("lacking") == head["lacking"]:
             one["lacking"] = True
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(found.items())]

@@ -70,7 +70,8 @@ def blend_by_turns(
     """Divide by s what turns fewer than `low` times within L, keep what turns more than `high` times.
 
     Between the two the blend is linear in the turns. Where high is low or below there is nothing between,
-    and it is a step at `low`: in the published code what turns less often is divided before anything else.
+    and it is a step at `low`: in the published code what turns less often is divided before anything else. That
+    compares wavelengths: all are above one of low turns below 0, and none is below one of high turns below 0.
 
     >>> two_pi = Decimal("6.283185307179586")
     >>> [float(w) for w in blend_by_turns([two_pi / 2, two_pi / 200], 4.0, 100, 1.0, 4.0)]  # 50 turns, and 1/2
@@ -80,10 +81,12 @@ def blend_by_turns(
     ramp = []
     for theta in frequencies:
         turns = CONTEXT.divide(CONTEXT.multiply(Decimal(original), theta), TWO_PI)
-        kept = CONTEXT.subtract(turns, Decimal(low))
-        ramp.append(
-            CONTEXT.subtract(_ONE, clip_to_unit(CONTEXT.divide(kept, span)) if span > 0 else Decimal(int(kept >= 0)))
-        )
+        if turns < low or low < 0:
+            ramp.append(_ONE)
+        elif turns > high >= 0 or not span:
+            ramp.append(_ZERO)
+        else:
+            ramp.append(CONTEXT.subtract(_ONE, CONTEXT.divide(CONTEXT.subtract(turns, Decimal(low)), span)))
     return blend_frequencies(frequencies, Decimal(factor), ramp)
 
 

@@ -129,7 +129,7 @@ def compute_yarn_range(
     >>> [int(end) for end in compute_yarn_range(10000.0, 128, 4096)]
     [20, 46]
     """
-    if base <= 1:
+    if base == 1:
         raise InputError("base has no YaRN range", f"{base:g}", "a base above 1 is accepted")
     scale = CONTEXT.divide(Decimal(width), CONTEXT.multiply(_TWO, CONTEXT.ln(Decimal(base))))
     ends = []

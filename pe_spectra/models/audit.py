@@ -187,7 +187,7 @@ class LayerAudit(Result):
             return ()  # which positions meet is not known
         if self.trained_length is None and not self.statement.may_be_untrained:
             return ()  # llama3 and longrope are trained with, for a length that nobody says here
-        largest = self.frequencies * self.limit(self.served_length)
+        largest = np.abs(self.frequencies) * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
     @derived("How many they are; null where nothing is turned, or a window is not known.", key=None, column="unseen")
@@ -209,7 +209,7 @@ class LayerAudit(Result):
     @derived("Every pair, the fastest first; empty where nothing is turned.", key="frequencies", column=None)
     def pairs(self) -> tuple[AuditedPair, ...]:
         with np.errstate(divide="ignore", over="ignore"):
-            waves = TURN / self.frequencies
+            waves = TURN / np.abs(self.frequencies)
         turns = self.count_turns(self.trained_length), self.count_turns(self.served_length)
         columns = (_list_known(values, len(waves)) for values in (self.unscaled, self.frequencies, waves, *turns))
         rows = zip(range(len(waves)), *columns, (state or None for state in self.states), strict=True)
@@ -274,7 +274,8 @@ class LayerAudit(Result):
         """How often each pair turns within `length` positions, shape (D/2,); None where either is not known."""
         if length is None or (self.statement.doubted or length) < length:
             return None
-        return self.frequencies * (self.limit(length) / TURN)
+        turns: F64 = np.abs(self.frequencies) * (self.limit(length) / TURN)
+        return turns
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""
@@ -296,8 +297,9 @@ class LayerAudit(Result):
         trained with its scaling.
         """
         original, scaled = self.original_length or 0, self.trained_scaled or 0
-        before = self.frequencies if self.unscaled is None else self.unscaled
-        return np.maximum(before * self.limit(original), self.frequencies * self.limit(scaled))
+        before = np.abs(self.frequencies) if self.unscaled is None else self.unscaled
+        phases: F64 = np.maximum(before * self.limit(original), np.abs(self.frequencies) * self.limit(scaled))
+        return phases
 
     @cached_property
     def unscaled(self) -> F64 | None:
@@ -305,10 +307,10 @@ class LayerAudit(Result):
 
         Pairs at rest stay so. None where there is no base.
         """
-        if self.base is None or not self.rotary_dim:
+        if self.base is None or self.base <= 0 or not self.rotary_dim:
             return None
         ladder = np.array([float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))])
-        return np.where(self.frequencies > 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
+        return np.where(self.frequencies != 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
 
     @cached_property
     def spectrum(self) -> Spectrum | None:

@@ -101,6 +101,7 @@ class Rotation(Result):
         key=None,
     )
     notes: tuple[str, ...] = quantity("What was assumed when it was read, each a sentence.", default=())
+    fault: str = ""  #: of a file with a value that its key cannot have, which and what it does; empty for others
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -125,7 +126,10 @@ class AuditedPair(Result):
         unit="rad/position",
         minimum=0,
     )
-    frequency: float = quantity("Frequency at the inference context length.", unit="rad/position", minimum=0)
+    frequency: float = quantity(
+        "Frequency at the inference context length; below 0 where a scaling with a number below 0 turns it back.",
+        unit="rad/position",
+    )
 
     wavelength: float | None = quantity(
         "Positions of a period, 2 pi over the frequency; null for a pair at rest.", unit="positions", above=0

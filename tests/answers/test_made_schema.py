@@ -74,7 +74,11 @@ NEW = {
 #: Where more is a value than was: what was one still is.
 WIDENED = {"$.properties.sorted_by"}  # --sort takes every column, those of periods too
 #: What no longer holds of answers to options that came since.
-LIFTED = {"$.properties.models.minItems"}  # audit --models-only may pass over every file
+LIFTED = {
+    "$.properties.models.minItems",  # audit --models-only may pass over every file
+    # below 0 where a factor below 0 turns a pair back
+    "$.properties.models.items.properties.layer_types.items.properties.frequencies.items.properties.frequency.minimum",
+}
 
 
 def simplify(node):

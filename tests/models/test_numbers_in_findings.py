@@ -194,8 +194,8 @@ def test_an_original_length_above_the_stated_one():
 @pytest.mark.parametrize(
     ("keys", "code", "said"),
     [
-        ({"head_dim": 127}, "refused", "no rotation is computed here: head_dim is odd (127)"),
-        ({"rope_scaling": {**YARN, "factor": 1e-5}}, "refused", "no rotation is computed here: rope_scaling: factor"),
+        ({"rope_theta": 1e-320}, "refused", "rope_theta is out of range (1e-320)"),
+        ({"rope_scaling": {**YARN, "factor": 0}}, "refused", "no rotation is computed here: rope_scaling.factor"),
         ({"rope_scaling": {"rope_type": "yarn"}}, "key-missing", "rope_scaling: factor is not set; transformers 5"),
     ],
 )

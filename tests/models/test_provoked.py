@@ -116,7 +116,7 @@ PROVOKED = [
     ("unknown-scaling", "error", provoke_config(rope_scaling={"rope_type": "magic", "factor": 2.0})),
     ("list-length", "error", lambda: audit(scale(**{**LONGROPE, "short_factor": [1.0] * 10}))),
     ("key-missing", "error", provoke_config(rope_scaling={"rope_type": "linear"})),
-    ("refused", "error", provoke_config(head_dim=127)),
+    ("refused", "error", provoke_config(rope_theta=0)),
     ("scaling-order", "error", lambda: audit(scale(32768, **YARN, beta_fast=1, beta_slow=32))),
     (
         "scaling-order",

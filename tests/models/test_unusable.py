@@ -1,5 +1,8 @@
-"""Numbers that their key cannot have: layers that depend on one have no rotation, and of others it is said."""
+"""Numbers that their key cannot have: what is computed with one is given, and that it is none is an error beside it."""
 
+import math
+
+import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
@@ -35,12 +38,105 @@ def test_what_depends_on_no_such_number_is_read_without_it(changes):
     assert rotation.frequencies.tolist() == expected.frequencies.tolist()
 
 
-@pytest.mark.parametrize(
-    ("value", "effect"), [(0, "infinite"), (False, "infinite"), (-2.0, "no real number"), (True, "1")]
-)
+@pytest.mark.parametrize(("value", "effect"), [(0, "infinite"), (False, "infinite"), (-2.0, "no real number")])
 def test_a_base_that_gives_no_ladder_says_what_it_would_give(value, effect):
     (finding,) = find(change(rope_theta=value), "refused")
     assert finding.message.endswith(f"above 0 is accepted: every frequency after the first would be {effect}")
+
+
+LISTED = {"rope_type": "longrope", "factor": 4.0, "original_max_position_embeddings": 2048}
+TURNED = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+TURNED |= {"original_max_position_embeddings": 2048, "rope_theta": 5e5}
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "expected", "attention"),
+    [
+        ("olmo", {"rope_type": "linear", "rope_theta": 0.5, "factor": 4.0}, (0.25, 0.25272232, 0.494614), 1),
+        ("olmo", {"rope_type": "yarn", "rope_theta": 0.5, "factor": 4.0, "mscale": 1.0}, (1, 1.010889, 1.978456), None),
+        ("olmo2", {**TURNED, "original_max_position_embeddings": 1}, (0.25, 0.2036543, 6.137852e-07), 1),
+        ("cwm", {**TURNED, "low_freq_factor": -2.0}, (0.25, 0.2036543, 6.137852e-07), 1),
+        ("granite_swa", {**TURNED, "high_freq_factor": -2.0}, (-80.98733, -53.66778, 6.137852e-07), 1),
+        ("youtu", {"rope_type": "dynamic", "rope_theta": 5e5, "factor": -2.0}, (1, 0.6636013, 3.013858e-06), 1),
+        ("perception_lm", {"rope_type": "linear", "rope_theta": 5e5, "factor": True}, (1, 0.8146172, 2.4551407e-06), 1),
+        ("smollm3", {**LISTED, "rope_theta": 5e5, "short_factor": [-1.0] * 64, "long_factor": [2.0] * 64},
+         (-1, -0.8146172, -2.4551407e-06), 1.0871146),
+        ("llava_next_video", {**LISTED, "rope_theta": 5e5, "short_factor": [2.0], "long_factor": [2.0] * 64},
+         (0.5, 0.4073086, 1.2275704e-06), 1.0871146),
+        ("glm4", {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 1.5},
+         (1, 0.90851754, 0.00011006944), 1),
+    ],
+)  # fmt: skip
+def test_what_is_computed_with_such_a_number_is_given(model, keys, expected, attention):
+    """As the rotary modules of transformers 5.24.0 have it."""
+    keys = {"rope_parameters": {"original_max_position_embeddings": 2048, **keys}, "max_position_embeddings": 2048}
+    nested = model in ("perception_lm", "llava_next_video")
+    found = audit({"model_type": model, **({"text_config": keys} if nested else keys)})
+    rotation = found.layers[0].rotation
+    np.testing.assert_allclose(rotation.frequencies[[0, 1, -1]], expected, rtol=3e-6)
+    assert attention is None or rotation.attention_scaling == pytest.approx(attention, rel=3e-6)
+    said = [one for one in found.findings if one.code == "unusable-value"]
+    assert all(one.level == "error" and one.message.endswith("computed with it all the same") for one in said)
+    assert bool(said) == (model != "llava_next_video")
+
+
+def test_turned_back_is_as_quick_and_as_slow_as_turned():
+    keys = {"rope_type": "linear", "rope_theta": 1e4, "factor": -1.0}
+    layer, sound = (audit(change(rope_theta=None, rope_parameters=one)).layers[0] for one in (keys, SOUND))
+    assert layer.frequencies.tolist() == [-one for one in sound.frequencies]
+    assert [(one.wavelength, one.turns, one.state) for one in layer.pairs] == [
+        (one.wavelength, one.turns, one.state) for one in sound.pairs
+    ]
+    assert layer.unseen == sound.unseen
+
+
+@pytest.mark.parametrize(
+    ("keys", "turned", "width"),
+    [
+        ({"model_type": "glm4", "partial_rotary_factor": 1.5}, 192, 128),
+        ({"model_type": "phimoe", "head_dim": 3}, 4, 3),
+        ({"model_type": "mixtral", "num_attention_heads": 12, "num_key_value_heads": 4}, 342, 341),
+        ({"model_type": "gpt_neox", "rope_parameters": {**SOUND, "partial_rotary_factor": 1.5}}, 144, 96),
+        # a share that the class does not read leaves an odd head whole
+        ({"model_type": "llama", "head_dim": 65, "partial_rotary_factor": 0.5}, 66, 65),
+    ],
+)
+def test_attention_that_fails_with_more_channels_than_a_head_has_is_an_error(keys, turned, width):
+    """Of each a model with two layers was built and run with PyTorch: sizes of tensors do not match."""
+    (finding,) = find(keys, "head-width")
+    assert finding.data == {"width": width, "turned": turned}
+    assert finding.level == "error"
+    assert audit(keys).layers[0].rotation.rotary_dim == turned
+
+
+@pytest.mark.parametrize("keys", [{"model_type": "glm4", "partial_rotary_factor": 0.01}, {"model_type": "gpt_neox"}])
+def test_attention_that_runs_is_none(keys):
+    assert not find(keys, "head-width")
+
+
+@pytest.mark.parametrize("value", ["8", [2.0], "list", {}, -2.0, True, 0])
+def test_a_value_in_a_block_that_another_replaces_changes_nothing(value):
+    """rope_scaling takes the place of rope_parameters in transformers 5.24.0."""
+    scaling = {"rope_type": "linear", "factor": 4.0}
+    block = {"rope_type": "linear", "rope_theta": 5e5, "factor": value}
+    found = audit(change(rope_scaling=scaling, rope_parameters=block))
+    assert found.layers[0].frequencies.tolist() == turn(change(rope_scaling=scaling))["all"].frequencies.tolist()
+    (said,) = [one for one in found.findings if one.code == "unusable-value"]
+    assert said.message.endswith("no rotation depends on it")
+
+
+def test_a_list_for_the_scaling_of_layers_that_are_not_there_is_refused():
+    block = {"sliding_attention": {**SOUND, "rope_type": [2.0]}, "full_attention": SOUND}
+    keys = {"model_type": "gemma3_text", "layer_types": ["full_attention"] * 26, "rope_parameters": block}
+    assert "rope_type cannot be used ([2.0])" in refuse(keys)
+
+
+def test_a_share_below_0_gives_none():
+    """torch.arange refuses it."""
+    assert (
+        "partial_rotary_factor cannot be used (-0.5)"
+        in find({"model_type": "glm4", "partial_rotary_factor": -0.5}, "refused")[0].message
+    )
 
 
 def test_other_types_of_layers_keep_their_rotation():
@@ -91,7 +187,8 @@ def test_a_key_of_a_part_may_stand_on_top():
         {"model_type": "bert", "max_position_embeddings": 0},
         {"model_type": "bloom", "n_head": 0},
         {"model_type": "m2m_100", "pad_token_id": -1},
-        {**LLAMA, "hidden_size": 0, "head_dim": None},
+        {**LLAMA, "hidden_size": "64", "head_dim": None},
+        {**LLAMA, "rope_theta": math.inf},
         # without the width there is another that no more fits, that of the class
         {"model_type": "deepseek_ocr2", "text_config": {"hidden_size": 1000, "num_attention_heads": 12}},
         # said to be refused, which is not known of a model without layers

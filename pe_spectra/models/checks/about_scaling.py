@@ -9,7 +9,10 @@ from pe_spectra.encodings.rope_scaling import compute_longrope_attention, comput
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.stacks import STACKS
+from pe_spectra.models.stated.keys import HEAD_WIDTH
+from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.statement import NO_BLOCK, PENG, TRANSFORMERS, Configuration, RotaryBlock
+from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number, write_rounded
 
@@ -117,13 +120,16 @@ _REFUSED = Kind(
     code="refused",
     levels=("error",),
     phrase="the values give no rotation",
-    reasoning="No rotation is computed here for the values of the file: an odd rotary width, a share above 1, numbers "
-    "beyond all that is published. Some releases load such a file all the same and turn by something that nobody "
-    "meant.",
-    formula="D = int(head_dim x partial_rotary_factor) is even and at most head_dim; 0.001 <= factor <= 10**6; 10**-6 "
-    "<= beta_fast, beta_slow, low_freq_factor, high_freq_factor <= 10**6",
+    reasoning="Values of the file from which no frequencies follow: a base of 0, a width that is no number, an odd "
+    "rotary width under yarn. Stacks whose numbers are checked here refuse those beyond all that is published, too; "
+    "transformers 5 computes with them (unusable-value).",
+    formula="frequencies that are no finite numbers in float32; of other stacks: D = int(head_dim x "
+    "partial_rotary_factor) is even and at most head_dim; 0.001 <= factor <= 10**6; 10**-6 <= beta_fast, beta_slow, "
+    "low_freq_factor, high_freq_factor <= 10**6",
     references=(TRANSFORMERS,),
 )
+#: What says that heads have no width that can be turned.
+_ABOUT_WIDTHS = (HEAD_WIDTH.code, VALUE_REFUSED.code)
 #: The kinds of refusals by what the place that refuses names as their cause.
 _CAUSES = {kind.code: kind for kind in (_OLDER_NAME, _UNKNOWN_SCALING, _KEY_MISSING, _LIST_LENGTH, _REFUSED)}
 
@@ -207,7 +213,7 @@ def _check_order(layer: LayerAudit) -> Iterator[Finding]:
 
 
 def _check_lists(layer: LayerAudit) -> Iterator[Finding]:
-    """LongRoPE's list that is not in use; of that which is, `_check_refusal` tells."""
+    """LongRoPE's list that is not in use; of that which is, `_check_reading` tells."""
     pairs = len(layer.frequencies)
     for key, when in (("short_factor", "when its class is made"), ("long_factor", "beyond the original length")):
         stated = layer.block.values.get(key)
@@ -283,20 +289,29 @@ def _check_attention(layer: LayerAudit) -> Iterator[Finding]:
         yield layer.find(_ATTENTION_FACTOR, message, given=given, computed=computed)
 
 
-def _check_refusal(layer: LayerAudit) -> Iterator[Finding]:
-    """Say why the answering stack refuses the file, as a finding of the kind of its cause."""
-    block, refusal = layer.block, layer.refusal
+def _check_reading(layer: LayerAudit) -> Iterator[Finding]:
+    """Say why the answering stack refuses the file, as a finding of the kind of its cause, and what it cannot apply."""
+    block, refusal, rotation = layer.block, layer.refusal, layer.rotation
+    if rotation is not None and rotation.fault:
+        yield layer.find(UNUSABLE_VALUE, rotation.fault)
+    turned, width = (rotation and rotation.rotary_dim) or 0, layer.statement.head_dim
+    if turned > width and not any(one.code in _ABOUT_WIDTHS for one in layer.configuration.findings):
+        message = (
+            f"{layer.statement.width_key} is {width}, and {turned} channels are turned, so attention fails when the "
+            "model runs; state a width and a share that turn no more channels than a head has"
+        )
+        yield layer.find(HEAD_WIDTH, message, width=width, turned=turned)
     if refusal is None:
         return
     reason = refusal.reason.removeprefix(f"{layer.configuration.path}: ")
     message = f"no rotation is computed here: {reason}"
-    if layer.rotation is not None:
+    if rotation is not None:
         message = f"{STACKS['transformers-5'].title} refuses the file: {reason}; what transformers 4 reads is given"
     data: dict[str, Any] = {} if block is NO_BLOCK else {"where": block.where, "rope_type": block.kind}
     yield layer.find(_CAUSES[refusal.cause], message, level="error", **data)
 
 
 #: Their findings are listed before all others, among the others, and after them.
-FIRST_CHECKS = (_check_refusal,)
+FIRST_CHECKS = (_check_reading,)
 CHECKS = (_check_older_names, _check_order, _check_small_factor, _check_factor)
 LAST_CHECKS = (_check_attention,)

@@ -38,7 +38,7 @@ def spell_option(name: str, value: KeyValue) -> KeyValue:
     >>> spell_option("original", 8192.0), spell_option("factor", 8.0)
     (8192, 8.0)
     """
-    return int(value) if name == "original" and not isinstance(value, tuple) else value
+    return int(value) if name == "original" and isinstance(value, float) and value.is_integer() else value
 
 
 def choose_block(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
@@ -90,6 +90,7 @@ class Description:
     layer: LayerStatement  #: what it states of the layers of this type
     block: RotaryBlock  #: the keys of it that are read
     served: int | None = None  #: the length that was asked for; None for what the file states
+    as_written: bool = False  #: whether numbers are taken that the catalogue does not accept
     values: dict[str, Any] = field(default_factory=dict)  #: parameters by the names of the catalogue
     notes: list[str] = field(default_factory=list)  #: sentences
 
@@ -105,11 +106,13 @@ class Description:
 
     def take(self, name: str, value: KeyValue, key: str) -> None:
         """Take a value that the catalogue accepts for a parameter; key is what it comes from, for messages."""
-        try:
-            self.values[name] = _check(name, value, key)
-        except InputError as error:
-            error.cause = "list-length" if name in LISTS else error.cause
-            raise
+        self.values[name] = self._check(name, value, key)
+
+    def _check(self, name: str, value: Any, key: str) -> Any:
+        if self.as_written:
+            return value
+        accepts = next(parameter.accepts for parameter in Rope.accepts if parameter.name == name)
+        return accepts.check(value, key)
 
     def copy_keys(self, *names: str) -> None:
         """Copy these parameters of the scaling where the block has them."""
@@ -189,12 +192,12 @@ class Description:
         if length is None:
             accepted = f"the scaling {self.block.kind} depends on it"
             raise InputError("max_position_embeddings is not stated", "", accepted, "key-missing")
-        return int(_check("original", int(length), "max_position_embeddings"))
+        return int(self._check("original", int(length), "max_position_embeddings"))
 
-    def take_original(self) -> int:
+    def take_original(self) -> float:
         """Take the original length, or max_position_embeddings where it is not stated; return it too."""
         stated = self.block.find("original_max_position_embeddings")
-        original = self.find_length() if stated is None else int(stated)
+        original = self.find_length() if stated is None else int(stated) if stated.is_integer() else stated
         self.take("original", original, "original_max_position_embeddings")
         return original
 
@@ -218,8 +221,3 @@ class Description:
         self.values |= {"factor": max(1.0, length / original), "served": self.find_served() or length}
         if {"factor", "attention_factor"} & set(self.block.values):
             self.notes.append("factor and attention_factor are not read: the lengths give the attention factor")
-
-
-def _check(name: str, value: Any, key: str) -> Any:
-    accepts = next(parameter.accepts for parameter in Rope.accepts if parameter.name == name)
-    return accepts.check(value, key)

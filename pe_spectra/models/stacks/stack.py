@@ -20,6 +20,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
+from pe_spectra.models.stacks.as_written import compute_formula, compute_with_fault
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import NEWEST, Configuration, Kept, LayerStatement, RotaryBlock
 from pe_spectra.records import dataclass
@@ -91,6 +92,7 @@ class Stack:
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
     release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
     reads_by: str = ""  #: the release of transformers whose classes read a file again; empty: as the newest reads it
+    takes_any: bool = False  #: whether it computes with any number, those as well that the catalogue does not accept
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
     #: what the release makes of the statements of the newest: its classes read the file again, or leave keys out
     restate: Callable[[Configuration, LayerStatement], tuple[Configuration, LayerStatement]] | None = None
@@ -131,16 +133,20 @@ class Stack:
             if self.restate is not None and not is_gguf:
                 configuration, layer = self.restate(configuration, layer)
             if layer.unusable:
-                return Refusal(f"{path}: {layer.unusable}")
+                found = self._compute(configuration, layer, served, layer.unusable)
+                return found or Refusal(f"{path}: {layer.unusable}")
             if not layer.turns and not is_gguf:
                 return make_rotation(layer, {"scaling": "none"}, (), 1, notes=("these layers are not turned",))
-            found = turn(configuration, layer, served)
+            read = turn(configuration, layer, served)
             said = () if layer.window is None else self._note_window(configuration, layer)
-            return replace(found, notes=(*found.notes, *said)) if said else found
+            return replace(read, notes=(*read.notes, *said)) if said else read
         except FileError as error:
             return Refusal(reason=str(error))
         except InputError as error:
-            return Refusal(f"{path}: {_say_in_keys(layer, str(error))}", error.cause)
+            reason = _say_in_keys(layer, str(error))
+            refused = Refusal(f"{path}: {reason}", error.cause)
+            is_number = error.cause == "refused" and not is_gguf
+            return (is_number and self._compute(configuration, layer, served, reason)) or refused
 
     def reads_format(self, kind: str) -> bool:
         """Tell whether it reads files with the keys of a format.
@@ -262,9 +268,21 @@ class Stack:
         """
         return allocated if allocated is not None and self.goes_by_allocation(layer) else served
 
-    def _turn(self, configuration: Configuration, layer: LayerStatement, served: int | None) -> Rotation:
+    def _compute(
+        self, configuration: Configuration, layer: LayerStatement, served: int | None, fault: str
+    ) -> Rotation | None:
+        """What is computed with numbers that the catalogue does not accept; None where they are checked, or none is."""
+        stated = layer.written if layer.unusable else layer
+        if stated is None or not self.takes_any:
+            return None
+        return compute_with_fault(lambda: self._turn(configuration, stated, served, as_written=True), fault)
+
+    def _turn(
+        self, configuration: Configuration, layer: LayerStatement, served: int | None, *, as_written: bool = False
+    ) -> Rotation:
         block, notes = self._choose_block(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
+        found.as_written = as_written
         refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()
         kinds = tuple(kind for kind in self.kinds if kind not in refused)
         known = block.kind in kinds or not self.unknown
@@ -280,7 +298,12 @@ class Stack:
         if reading.formula is not None and found.values["scaling"] == scaling:
             computed = reading.formula(found, _find_width(layer))
         else:
-            rope, computed = _build_rope(**found.values)
+            try:
+                rope, computed = _build_rope(**found.values)
+            except (InputError, TypeError):
+                if not as_written:
+                    raise
+                computed = compute_formula(found.values)
         dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
         notes = tuple(found.notes)
         return make_rotation(

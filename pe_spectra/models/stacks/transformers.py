@@ -11,6 +11,7 @@ from dataclasses import replace
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
+from pe_spectra.models.stated.keys import LISTS
 from pe_spectra.models.stated.known_models import find_known, load_table
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.needs import NOT_BUILT
@@ -93,15 +94,9 @@ def _round_up(found: Description) -> None:
     width = int(head * share)
     if head % 2 and width % 2 == 0 and 0 < width < head and found.values["scaling"] != "proportional":
         found.values |= {"d": head + 1, "share": width / (head + 1)}
-    if (
-        width % 2 == 0
-        or (width >= head and " / " not in found.layer.width_key)
-        or base > _LARGEST
-        or found.values["scaling"] in _WITHOUT_ODD
-        or not _is_share(found.layer)
-    ):
+    if width % 2 == 0 or base > _LARGEST or found.values["scaling"] in _WITHOUT_ODD or not _is_share(found.layer):
         return
-    wide = max(head, width + 1)
+    wide = max(head + head % 2, width + 1)
     found.values |= {"d": wide, "share": (width + 1) / wide, "base": base ** ((width + 1) / width)}
     found.notes.append(
         f"int({found.layer.width_key} x {found.layer.share_key}) is odd, {width}: {width + 1} channels are turned, by "
@@ -170,6 +165,9 @@ def _note_original(found: Description) -> None:
 def _read_longrope_of_five(found: Description) -> None:
     _refuse_su(found)
     ratio = _take_lengths(found)
+    for name in LISTS:
+        if len(found.values[name]) == 1:  # one number serves every pair
+            found.values[name] *= int(found.values["d"] * found.values["share"]) // 2
     if find_known(found.configuration.model, NEWEST).short_only:
         found.values["served"] = found.values["original"]
         found.notes.append("short_factor serves every length: the class of the model does not hand the length on")
@@ -199,6 +197,7 @@ FIVE = Stack(
     reader=_FIVE,
     kinds=KINDS,
     release=NEWEST,
+    takes_any=True,
     slides=_slides,
     begin=(_ignore_share, _round_up),
     readings={

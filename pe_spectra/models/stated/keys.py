@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from pe_spectra.errors import FileError, UnusableError, shorten
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.known_models import KnownModel, load_table
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Written
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number
 
@@ -101,9 +101,10 @@ HEAD_WIDTH = Kind(
     levels=("error",),
     phrase="numbers about the heads contradict each other",
     reasoning="Numbers that describe the heads contradict each other, so tensors of these shapes cannot be multiplied, "
-    "or a list of sections does not cover the pairs.",
+    "or a list of sections does not cover the pairs. transformers 5 makes frequencies for more channels than a head "
+    "has, where the share is above 1 or a head of an odd width is turned as a whole, and attention then fails.",
     formula="key-value heads divide the heads; the sections of mrope, those of the class where the file has none, add "
-    "up to D/2; a head that is turned as a whole has an even width",
+    "up to D/2; no more channels are turned than a head has",
     references=(TRANSFORMERS,),
 )
 
@@ -170,8 +171,7 @@ class Keys:
 
     def _find(self, keys: Sequence[str], is_accepted: Callable[[Any], bool], accepted: str) -> Any:
         """The value of the first of the keys that is set; None where none is."""
-        key = self.find_key(keys)
-        if key is None:
+        if (key := self.find_key(keys)) is None:
             return None
         if not is_accepted(self.found[key]):
             self.refuse(key, f"{accepted} is accepted")
@@ -201,11 +201,11 @@ class Keys:
 
     def find_number(self, *keys: str, zero: bool = False) -> float | None:
         """Read the first of the keys that is set, a finite number above 0; None where none is."""
-        accepted = f"a number {'from' if zero else 'above'} 0"
-        found = self._find(keys, lambda value: _is_number(value) and (value > 0 or (value == 0 and zero)), accepted)
+        accepted, least = f"a number {'from' if zero else 'above'} 0", 0 if zero else math.ulp(0)
+        found = self._find(keys, lambda one: isinstance(one, Written) or (_is_number(one) and one >= least), accepted)
         if found is not None and found > _LARGEST:
             self.refuse(self.find_key(keys) or "", f"{accepted}, at most {_LARGEST:g}, is accepted")
-        return None if found is None else float(found)
+        return found if found is None or isinstance(found, Written) else float(found)
 
     def find_truth(self, *keys: str) -> bool | None:
         """Read the first of the keys that is set, true or false; None where none is."""
@@ -221,9 +221,9 @@ class Keys:
         """Read a list of finite numbers above 0; None where the key is not set."""
         values = self._find([key], lambda value: isinstance(value, list) and bool(value), "a list of numbers")
         for value in values or ():
-            if not _is_number(value) or not 0 < value < math.inf:
+            if not isinstance(value, Written) and (not _is_number(value) or not 0 < value < math.inf):
                 self.refuse(key, f"a list of numbers above 0 is accepted, not {shorten(repr(value))}")
-        return None if values is None else tuple(float(value) for value in values)
+        return None if values is None else tuple(map(float, values))
 
     def find_size(self, key: str) -> tuple[int, int] | None:
         """Read a height and a width, one integer where they are equal; None where the key is not set."""

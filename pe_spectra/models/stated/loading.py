@@ -11,7 +11,7 @@ from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import HEAD_WIDTH, HEADS, SHARES, WIDTHS, Keys
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.tuples import NamedTuple
@@ -313,8 +313,8 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
         yield "head_dim", f"is null under {kind} scaling"
     if not block.is_read:
         lacking = own.get("lacking", {})
-        needed = (table["lacking"] if lacking is True else lacking).get(kind, ())
-        for key in needed if isinstance(kind, str) else ():
+        needed = table["lacking"] if lacking is True else lacking
+        for key in needed.get(kind, ()) if isinstance(kind, str) else ():
             if key not in found and not (key == "rope_theta" and key in keys.found):
                 yield f"{where}{key}", "is not set"
         return
@@ -332,18 +332,14 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
             yield f"{where}{key}", "is null"
 
 
-def report_odd(keys: Keys, width_key: str, width: int) -> None:
-    """Report a head of an odd width that is turned as a whole: one channel more has a frequency, and attention fails.
+def report_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> None:
+    """Report a head of an odd width that is turned as a whole, where the class of a model refuses it.
 
-    >>> keys = Keys({}, "config.json")
-    >>> report_odd(keys, "head_dim", 65)
+    >>> keys = Keys({"head_dim": 65}, "config.json")
+    >>> report_odd(keys, KnownModel(model="llama", part_model="llama"), "head_dim", 65)
     >>> [one.code for one in keys.findings]
-    ['head-width']
+    ['value-refused']
     """
-    if any(one.code in (VALUE_REFUSED.code, HEAD_WIDTH.code) for one in keys.findings):
-        return
-    message = (
-        f"{width_key} is odd, {width}: the frequencies turn {width + 1} channels, so attention fails when the model "
-        "runs; state a width and heads that give an even one"
-    )
-    keys.report(HEAD_WIDTH, message, width=width)
+    own = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
+    if own.get("odd_head") and " / " not in width_key and width > _TINY:
+        _report(keys, width_key, f"is odd, {width}", known.model)

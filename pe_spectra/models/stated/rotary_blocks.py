@@ -32,6 +32,7 @@ from pe_spectra.models.stated.statement import (
     TRANSFORMERS,
     KeyValue,
     RotaryBlock,
+    Written,
 )
 from pe_spectra.wording import write_number
 
@@ -320,11 +321,10 @@ def _read_block(block: Keys) -> RotaryBlock:
 def _read_values(block: Keys, kind: str) -> dict[str, KeyValue]:
     values: dict[str, KeyValue] = {}
     for key in NUMBERS:
-        number = block.find_number(key, zero=key in UNSET_BY_ZERO)
-        if number:  # 0 is "not set" where it is accepted
+        # 0 is "not set" where it is accepted
+        if (number := block.find_number(key, zero=key in UNSET_BY_ZERO)) or isinstance(number, Written):
             values[key] = number
-    original = values.get(_ORIGINAL)
-    if isinstance(original, float) and not original.is_integer():
+    if type(original := values.get(_ORIGINAL)) is float and not original.is_integer():
         if kind not in _WITHOUT_ORIGINAL:
             block.refuse(_ORIGINAL, "an integer from 1 is accepted")
         del values[_ORIGINAL]

@@ -93,8 +93,8 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
     share, share_key = _read_share(keys, known, one.name, width)
     if known.share > 1 and share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
-    if known.is_known and " / " in width_key and one.turns and int(width * share) == width and width % 2:
-        report_odd(keys, width_key, width)
+    if known.is_known and one.turns and width % 2 and share == 1:
+        report_odd(keys, known, width_key, width)
     refused = known.refused + (known.refused_without_head if " / " in width_key else ())
     return LayerStatement(
         name=one.name,
@@ -226,12 +226,10 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if stated is not None:
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
-    # a file that says one of the two alone lacks the other; one that says neither has those of its class
-    is_silent = bool(keys.where or known.hidden_key) or not keys.has_any(*WIDTHS, *HEADS)
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
         looked = names if own in ("", *names) else (own,)
         key = keys.find_key(looked)
-        if key is None and default is not None and is_silent:
+        if key is None and default is not None:
             found.append((default, own or names[0]))
         else:
             found.append((keys.read_integer(*looked), key or ""))

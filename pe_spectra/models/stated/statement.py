@@ -28,6 +28,12 @@ TRANSFORMERS = f"huggingface/transformers, src/transformers/modeling_rope_utils.
 DEFAULT_BASE = 10000.0
 #: A value of a rotary block: a number, a list of numbers, a truth value.
 KeyValue = float | tuple[float, ...] | bool
+
+
+class Written(float):
+    """A number that its key cannot have, read as it is written; nan for what is no number."""
+
+
 _StatedName = Literal["rotary", "alibi", "t5", "learned", "sinusoidal", "none"]
 #: Those that no key names, of which a table says which class has them. Of several in a class the first is audited.
 _MeasuredName = Literal[
@@ -169,7 +175,9 @@ class LayerStatement:
     doubted: int | None = None  #: such a window of which it is not known whether who reads the file keeps to it
     beside: int = 0  #: channels of a query beside the turned part, not turned (qk_nope_head_dim)
     turns: bool = True  #: False for layers that are not turned (NoPE)
-    unusable: str = ""  #: why no rotation follows: a value that its key cannot have; empty where one does
+    unusable: str = ""  #: a value that its key cannot have, on which the rotation may depend; empty without one
+    #: the same with such values as they are written, for who computes with any number; None where that is not known
+    written: LayerStatement | None = None
     width_key: str = "head_dim"  #: what gives `head_dim`, for messages
     share_key: str = "partial_rotary_factor"  #: what gives `share`
     whole: int | None = None  #: the width of a head where the scaling proportional has another than `head_dim`

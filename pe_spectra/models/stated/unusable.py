@@ -1,6 +1,7 @@
-"""Numbers of a config.json that their key cannot have: a length of 0, a base below 0, true for a factor.
+"""Values of a config.json that their key cannot have: a length of 0, a base below 0, true for a factor.
 
-transformers loads many such files. What depends on such a number has no rotation here; what does not is read without.
+transformers loads many such files. What does not depend on such a value is read without it; layers that do have what
+they state with it, too, for implementations that compute with any number.
 """
 
 from __future__ import annotations
@@ -12,33 +13,37 @@ from typing import Any
 
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import BASES, LOCAL_BASES
+from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.needs import NOT_BUILT
-from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement
+from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, Written
 
 UNUSABLE_VALUE = Kind(
     code="unusable-value",
     levels=("error",),
     phrase="a value that its key cannot have",
-    reasoning="transformers loads files with numbers that mean nothing: a length of -8, no layers, true for a share. "
-    "Where the rotation does not depend on such a number it is known all the same, and the file is read without it; "
-    "layers that depend on it have none.",
-    formula="a number, true, false or a list of numbers where another is accepted; the file is read with two others in "
-    "its place, and what comes out alike does not depend on it",
+    reasoning="transformers loads files with values that mean nothing: a length of -8, no layers, true for a factor, a "
+    "base below 1. Where the rotation does not depend on such a value the file is read without it; where its rotary "
+    "modules compute frequencies with it, these are given; where there are none, or infinite ones, layers have no "
+    "rotation.",
+    formula="a value where another is accepted; the file is read with two numbers in its place, and what comes out "
+    "alike does not depend on it; or numbers beyond all that is published: a base below 1, a share above 1 or below "
+    "1/64, a factor beyond 0.001 .. 10**6, others of a scaling beyond 10**-6 .. 10**6",
     references=(TRANSFORMERS,),
 )
 #: What is read in place of such a value: where the answers are alike it does not matter.
 _INSTEAD = (64, 96)
 #: Files have few such keys; of more the first alone is told.
 _MOST = 8
+#: What JSON has for values; what else Python writes is none of them.
+_VALUES = (int, float, str, list, dict)
 _Path = tuple[str, ...]
 
 
 def leave_out(
     error: UnusableError, config: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Configuration]
 ) -> Configuration:
-    """Return what a file states without the numbers that cannot be used; layers that depend on one say so.
+    """Return what a file states without the values that cannot be used; layers that depend on one say so.
 
     Parameters
     ----------
@@ -46,7 +51,7 @@ def leave_out(
 
     Raises
     ------
-    UnusableError : the value is no number, or the answer as a whole depends on it.
+    UnusableError : the answer as a whole depends on a value, or a layer on one that is no number.
 
     >>> def read(keys):
     ...     if keys.get("max_position_embeddings") == 0:
@@ -62,7 +67,8 @@ def leave_out(
     left, errors, found = config, {_find(config, error): error}, None
     while found is None:
         path = [*errors][-1]
-        if len(errors) > _MOST or not _is_number(_take(config, path)):
+        value = _take(config, path)
+        if len(errors) > _MOST or not isinstance(value, _VALUES) or value in (math.inf, -math.inf):
             raise error
         left = _put(left, path)
         try:
@@ -77,10 +83,7 @@ def leave_out(
     for path, one in errors.items():
         value = _take(config, path)
         try:
-            mine, theirs = (
-                read(_put(left, path, [float(other)] * len(value) if isinstance(value, list) else other))
-                for other in _INSTEAD
-            )
+            mine, theirs = (read(_put(left, path, _replace(path, value, other))) for other in _INSTEAD)
         except FileError:
             raise error from None
         if any(_list_numbers(mine) != _list_numbers(one) for one in (theirs, found)):
@@ -90,7 +93,40 @@ def leave_out(
         found = _mark(replace(found, findings=tuple(kept)), one, value, mine, theirs)
     if any(said.code in (VALUE_REFUSED.code, NOT_BUILT.code) for said in found.findings):
         raise error  # with such a number a class may not come to what it refuses
-    return found
+    if not any(layer.unusable for _, layer in _list_layers(found)):
+        return found
+    written = _read_written(config, [*errors], read)
+    if not written and not all(_is_number(_take(config, path)) for path in errors):
+        raise error
+    return _change_layers(found, lambda key, one: replace(one, written=written.get(key)) if one.unusable else one)
+
+
+def _read_written(
+    config: Mapping[str, Any], paths: list[_Path], read: Callable[[Mapping[str, Any]], Configuration]
+) -> dict[tuple[str, str], LayerStatement]:
+    """What is read of the layers with such values as they are written; nothing where they cannot be."""
+    for path in paths:
+        config = _put(config, path, _replace(path, _take(config, path)))
+    try:
+        return dict(_list_layers(read(config)))
+    except (FileError, ArithmeticError, TypeError, ValueError):  # a width, or what is no number
+        return {}
+
+
+def _replace(path: _Path, value: object, other: int | None = None) -> object:
+    """Another number in the place of a value, without one itself as it is written; a list where the key has one."""
+    if path[-1] in LISTS or (isinstance(value, list) and path[-1] not in NUMBERS):
+        listed = value if isinstance(value, list) and value else [None]
+        return [_write(one) if other is None else float(other) for one in listed]
+    return _write(value) if other is None else other
+
+
+def _is_number(value: object) -> bool:
+    return all(isinstance(one, int | float) for one in (value if isinstance(value, list) else [value]))
+
+
+def _write(value: object) -> Written:
+    return Written(value if isinstance(value, int | float) else math.nan)
 
 
 def _mark(
@@ -99,7 +135,10 @@ def _mark(
     """Mark the layers of every part that depend on a value, by what was read with two others in its place."""
     changed = _list_changed(one, other)
     if any(layer.turns and key in changed for key, layer in _list_layers(found)):
-        found = _flag(found, changed, error.reason + _tell_ladder(error.place.rpartition(".")[2], value))
+        reason = error.reason + _tell_ladder(error.place.rpartition(".")[2], value)
+        found = _change_layers(
+            found, lambda key, one: replace(one, unusable=one.unusable or reason) if key in changed else one
+        )
     else:
         message = f"{error.reason}; no rotation depends on it, and the file is read without it"
         found = replace(found, findings=(*found.findings, UNUSABLE_VALUE.find(message, key=error.place)))
@@ -122,15 +161,16 @@ def _list_layers(whole: Configuration) -> list[tuple[tuple[str, str], LayerState
     return [((part.where, layer.name), layer) for part in (whole, *whole.parts) for layer in part.layers]
 
 
-def _flag(found: Configuration, changed: set[tuple[str, str]], reason: str) -> Configuration:
-    def flag(part: Configuration) -> tuple[LayerStatement, ...]:
-        return tuple(
-            replace(one, unusable=one.unusable or reason) if (part.where, one.name) in changed else one
-            for one in part.layers
-        )
+def _change_layers(
+    found: Configuration, change: Callable[[tuple[str, str], LayerStatement], LayerStatement]
+) -> Configuration:
+    """Change the types of layers of every part, each by part and name."""
 
-    parts = tuple(replace(part, layers=flag(part)) for part in found.parts)
-    return replace(found, layers=flag(found), parts=parts)
+    def list_changed(part: Configuration) -> tuple[LayerStatement, ...]:
+        return tuple(change((part.where, one.name), one) for one in part.layers)
+
+    parts = tuple(replace(part, layers=list_changed(part)) for part in found.parts)
+    return replace(found, layers=list_changed(found), parts=parts)
 
 
 def _tell_ladder(key: str, value: object) -> str:
@@ -139,11 +179,6 @@ def _tell_ladder(key: str, value: object) -> str:
         return ""
     named = "infinite" if value == 0 else "1" if value == 1 else "no real number" if value < 0 else ""
     return f": every frequency after the first would be {named}" if named else ""
-
-
-def _is_number(value: object) -> bool:
-    values = value if isinstance(value, list) else [value]
-    return all(isinstance(one, int | float) and -math.inf < one < math.inf for one in values)
 
 
 def _find(config: Mapping[str, Any], error: UnusableError) -> _Path:

@@ -435,7 +435,7 @@ def _run_to(module, length):
 def _order(module, values):
     """Frequencies as pairs have them, where a module keeps them in another order than it turns by."""
     ladder = values.sort(descending=True).values
-    if torch.equal(values, ladder):
+    if torch.equal(values, ladder) or bool((values < 0).any()):  # the sign of a frequency is in no cosine
         return values
     with contextlib.suppress(Exception):
         cos, _ = module(torch.zeros(1), torch.ones(3, 1, 1, dtype=torch.long))

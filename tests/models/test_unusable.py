@@ -44,6 +44,13 @@ def test_a_base_that_gives_no_ladder_says_what_it_would_give(value, effect):
     assert finding.message.endswith(f"above 0 is accepted: every frequency after the first would be {effect}")
 
 
+@pytest.mark.parametrize("factor", [-2.0, 0.0001])
+def test_of_a_factor_that_cannot_be_used_no_lengths_are_blamed(factor):
+    keys = change(rope_scaling={"rope_type": "linear", "factor": factor})
+    assert find(keys, "unusable-value")
+    assert not find(keys, "factor-below-one")
+
+
 LISTED = {"rope_type": "longrope", "factor": 4.0, "original_max_position_embeddings": 2048}
 TURNED = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 TURNED |= {"original_max_position_embeddings": 2048, "rope_theta": 5e5}

@@ -230,6 +230,8 @@ def _check_small_factor(layer: LayerAudit) -> Iterator[Finding]:
     if not isinstance(factor, int | float) or factor >= 1:
         return
     key = next((key for key in ("factor", "alpha") if block.find(key) == factor), None)
+    if key is None and layer.statement.unusable:  # that it cannot be used is said already
+        return
     what = f"{block.where}.{key}" if key else "max_position_embeddings over original_max_position_embeddings"
     advice = f"was {write_number(1 / factor)} meant?" if key else "check the two lengths"
     message = f"{what} is {write_number(factor)}, below 1, while a scaling lengthens a context by its factor: {advice}"

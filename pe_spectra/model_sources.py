@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray
-from pe_spectra.files.json_keys import Region, read_key_regions
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
@@ -20,7 +19,8 @@ from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CACHED, CALLED, FREQUENCIES, LISTED
 from pe_spectra.wording import count
 
-if TYPE_CHECKING:  # files of arrays are looked at by functions below that load what reads them
+if TYPE_CHECKING:  # files of other kinds are looked at by functions below that load what reads them
+    from pe_spectra.files.json_keys import Region
     from pe_spectra.models.dumps.dump import Dump
 
 #: Axes of what is looked for: frequencies; cosines and sines of positions; with axes for batch or parts.
@@ -144,6 +144,8 @@ def locate_keys(text: str, is_read: bool = True) -> tuple[Path | None, dict[str,
         return (Path(text) if text else None), {}
     if found.path is None or found.kind == "gguf" or not is_read:
         return found.path, {}
+    from pe_spectra.files.json_keys import read_key_regions
+
     return found.path, read_key_regions(found.path)
 
 

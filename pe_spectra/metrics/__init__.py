@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,6 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings import Encoding, HasBias, HasKernel, HasTable
 from pe_spectra.encodings.codes import read_codes
 from pe_spectra.exact import F64
-from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution
 from pe_spectra.metrics.kernel_shape import PeriodMatch, measure_periods
@@ -26,6 +26,9 @@ from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
 from pe_spectra.spectrum.record import Spectrum
+
+if TYPE_CHECKING:
+    from pe_spectra.faithfulness import Faithfulness
 
 __all__ = [
     "METRICS",

@@ -146,6 +146,8 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "files.tables",
                 "files.checkpoint",
                 "models.dumps.phases",
+                "models.comparison",
+                "files.json_keys",
                 "spectrum.gram",
                 "encodings.learned",
                 "tomllib",
@@ -155,6 +157,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
         (f"freeze {LLAMA} --output other.json", ("files.tables", "models.dumps.phases", "spectrum.gram")),
         (f"diff {LLAMA} --stack vllm", ("files.tables", "models.dumps.phases")),
         ("faithfulness --length 80", ("metrics",)),
+        ("precision sinusoidal --length 64", ("reconstruction", "faithfulness.near_pairs")),
         ("count-low-bin --d 64", ("spectrum.density", "spectrum.kernels")),
         # of Python: what finds files in packages and reads archives takes a tenth of the import of NumPy
         ("series readings.csv", ("importlib.resources", "tempfile", "zipfile", "numpy.ma")),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.comparison.divergence import compare_frequencies
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS, Stack
 from pe_spectra.models.stacks.allocation import find_list, say_chosen
@@ -45,6 +44,8 @@ def _check_lists(layer: LayerAudit) -> Iterator[Finding]:
     by_list = {find_list(one): one for _, one in taken}
     if len(by_list) < 2:
         return
+    from pe_spectra.models.comparison.divergence import compare_frequencies
+
     said = "; ".join(f"{name}, {who}" for name in sorted(by_list) for who in _name_choosers(layer, taken, name))
     short, long = by_list.values()
     off = compare_frequencies(layer.name, short, long, layer.limit(served)).first_position_off

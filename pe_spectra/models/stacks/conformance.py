@@ -11,7 +11,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.rotation import SAME_FORMULA, Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.stack import Refusal
@@ -204,6 +203,8 @@ def _list_values(original: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
 def _describe_row(
     layer: LayerStatement, name: str, found: Rotation | Refusal, reference: Rotation | Refusal, length: int
 ) -> ConformanceRow:
+    from pe_spectra.models.comparison.rotations import compare_rotations
+
     row = ConformanceRow(scaling=layer.block.kind, stack=name, layer=layer.name)
     if isinstance(found, Refusal):
         return replace(row, refusal=found.reason)

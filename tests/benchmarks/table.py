@@ -501,6 +501,16 @@ ROWS: tuple[RatioRow, ...] = (
         )
         for name, line in command_rows.LINES.items()
     ),
+    *(
+        RatioRow(
+            name="S4",
+            what=f"the least that {name} must load",
+            over="import numpy",
+            target=command_rows.LEAST,
+            measure=partial(command_rows.measure_least, name),
+        )
+        for name in command_rows.LINES
+    ),
     RatioRow(
         name="K1",
         what="check of a configuration, start included",

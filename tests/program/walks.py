@@ -99,19 +99,24 @@ def walk(arguments: list[str]) -> Walk:
 
 
 def measure(name: str) -> Walk:
-    """Walk one line in a process of its own, where nothing is loaded yet."""
+    """Walk one line of `LINES`."""
     with tempfile.TemporaryDirectory() as place:
         write_files(Path(place))
-        environment = {**os.environ, "PE_SPECTRA_NO_FIGURE": "1", "COLUMNS": "80", "PYTHONPATH": str(PACKAGE.parent)}
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.program.walks", *LINES[name].split()],
-            capture_output=True,
-            text=True,
-            cwd=place,
-            env=environment,
-            check=True,
-        )
-        return Walk(**json.loads(done.stdout))
+        return walk_apart(LINES[name].split(), Path(place))
+
+
+def walk_apart(arguments: list[str], place: Path) -> Walk:
+    """Walk one line in a process of its own, where nothing is loaded yet."""
+    environment = {**os.environ, "PE_SPECTRA_NO_FIGURE": "1", "COLUMNS": "80", "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.program.walks", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=place,
+        env=environment,
+        check=True,
+    )
+    return Walk(**json.loads(done.stdout))
 
 
 if __name__ == "__main__":

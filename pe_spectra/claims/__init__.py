@@ -42,13 +42,17 @@ def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
 
 @cache
 def find_judges() -> Mapping[str, Callable[[], Judgement]]:
-    """Return what computes each claim, by its id; only this loads all that they ask.
+    """Return what computes each claim, by its id; this loads all that they ask.
 
     >>> find_judges()["theorem-1"]().verdict
     'partly'
     """
-    modules = [import_module(f"{__name__}.{name}") for name in _MODULES]
-    return MappingProxyType({name: judge for module in modules for name, judge in _list_judges(module).items()})
+    return MappingProxyType({claim: judge for name in _MODULES for claim, judge in _import_judges(name).items()})
+
+
+@cache
+def _import_judges(name: str) -> dict[str, Callable[[], Judgement]]:
+    return _list_judges(import_module(f"{__name__}.{name}"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +163,8 @@ def find_disagreements(graded: Iterable[GradedClaim]) -> tuple[GradedClaim, ...]
 
 
 def _grade(record: Mapping[str, Any]) -> GradedClaim:
-    judge = find_judges().get(record["id"])
+    # a module that is not looked at is not loaded
+    judge = next((judges[record["id"]] for judges in map(_import_judges, _MODULES) if record["id"] in judges), None)
     found = Judgement(computed="", verdict="not tested") if judge is None else judge()
     how = () if judge is None or found.verdict == "not tested" else list_code(judge)
     texts: dict[str, Any] = {"command": f"pe-spectra claims {record['id']}"}  # unless another command shows it

@@ -158,6 +158,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
         (f"diff {LLAMA} --stack vllm", ("files.tables", "models.dumps.phases")),
         ("faithfulness --length 80", ("metrics",)),
         ("precision sinusoidal --length 64", ("reconstruction", "faithfulness.near_pairs")),
+        ("claims fig2-width-30", ("claims.articles", "study")),
         ("count-low-bin --d 64", ("spectrum.density", "spectrum.kernels")),
         # of Python: what finds files in packages and reads archives takes a tenth of the import of NumPy
         ("series readings.csv", ("importlib.resources", "tempfile", "zipfile", "numpy.ma")),

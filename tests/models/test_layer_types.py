@@ -108,6 +108,14 @@ def test_a_scaling_that_is_null_leaves_out_that_of_a_class_of_releases_before_5(
     assert len(STACKS["transformers-4"].read(bare, bare.layers[0], None).frequencies) == pairs
 
 
+@pytest.mark.parametrize(("key", "head"), [("num_heads", 64), ("num_attention_heads", 32)])
+def test_a_class_reads_its_number_of_heads_by_its_own_name(key, head):
+    """Qwen3-Omni's vision tower of transformers 4.57.6 has num_heads, and 16 of them where a file has another key."""
+    stated = read({"model_type": "qwen3_omni_moe_vision_encoder", "hidden_size": 512, key: 8})
+    found = STACKS["transformers-4"].read(stated, stated.layers[0], None)
+    assert 4 * len(found.frequencies) == head
+
+
 def test_layers_without_rotation_are_told_by_flag_or_interval():
     flags = change(model_type="smollm3", no_rope_layers=[1, 0], rope_theta=1e6)
     assert windows(flags) == {"all": (True, None), "nope": (False, None)}

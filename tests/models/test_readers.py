@@ -109,6 +109,28 @@ def test_what_a_class_refuses_is_said_where_it_turns_nothing(keys, said):
     assert audit({"model_type": "granitemoehybrid", "layer_types": ["attention"] * 32}, reader=FOUR).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"model_type": "qwen3_omni_moe_talker_code_predictor", "sliding_window": 64}, "max_window_layers is not set"),
+        ({"model_type": "ministral", "head_dim": 128, "num_hidden_layers": 4, "layer_types": ["full_attention"]},
+         "layer_types has 1 type for 4 layers"),
+        ({"model_type": "qwen3_next", "head_dim": None}, "head_dim is null"),
+        ({"model_type": "esm", "num_hidden_layers": -8}, "num_hidden_layers is -8"),
+    ],
+)  # fmt: skip
+def test_what_classes_of_an_older_release_refuse(keys, said):
+    """As measured in transformers 4.57.6 by tests/reference/transformers/fields.py."""
+    told = [one.message for one in audit(keys, reader=FOUR).findings if one.code == "value-refused"]
+    assert [one.startswith(f"{FOUR.title}: {said}") for one in told] == [True]
+
+
+def test_a_class_without_a_number_of_layers_that_slide_needs_none_where_types_of_layers_are_stated():
+    keys = {"model_type": "qwen3_omni_moe_talker_code_predictor", "sliding_window": 64}
+    for more in ({"layer_types": ["full_attention"] * 5}, {"max_window_layers": 2}, {"sliding_window": None}):
+        assert not [one for one in audit(keys | more, reader=FOUR).findings if one.level == "error"]
+
+
 def test_what_a_class_refuses_is_said_of_the_release_that_is_asked_for():
     stated = read({"model_type": "gpt_oss", "head_dim": None})
     told = [one.message for one in audit_configuration(stated, reader=FOUR).findings if one.code == "value-refused"]

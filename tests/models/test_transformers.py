@@ -196,6 +196,17 @@ def test_longrope_of_another_model_changes_too():
         assert read(name, stated).attention_scaling == pytest.approx(expected, rel=1e-14)
 
 
+@pytest.mark.parametrize("name", ["transformers-5", "transformers-4"])
+def test_a_list_of_one_number_serves_every_pair(name):
+    """As modules of 5.24.0 and 4.57.6 were measured to have it, each list by itself."""
+    lists = {"short_factor": (3.0,), "long_factor": (2.0,), "factor": 4.0, "original_max_position_embeddings": 4096.0}
+    configuration = replace(state(block("longrope", lists), head_dim=96), model="phi3")
+    for served, factor in ((4096, 3), (4097, 2)):
+        found = read(name, configuration, served)
+        assert_allclose(found.frequencies, make_ladder(width=96) / factor, rtol=1e-13)
+        assert "short_factor has one number, which serves all 48 pairs" in found.notes
+
+
 def test_a_share_of_the_newer_form_is_not_read():
     configuration = state(newer=block(base=5e5, where="rope_parameters"), head_dim=80, share=0.4, model="llama")
     assert read("transformers-5", configuration).rotary_dim == 32

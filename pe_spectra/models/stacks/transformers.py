@@ -73,7 +73,15 @@ def _read_mscale(found: Description) -> None:
 
 
 def _take_lengths(found: Description) -> float:
-    """Take the original length and the one that is served; return the factor of longrope that the stated one gives."""
+    """Take the original length and the one that is served; return the factor of longrope that the stated one gives.
+
+    A list of one number serves every pair.
+    """
+    pairs = int(found.values["d"] * found.values["share"]) // 2
+    for key in LISTS:
+        if len(found.values[key]) == 1:
+            found.values[key] *= pairs
+            found.notes.append(f"{key} has one number, which serves all {pairs} pairs")
     length, original = found.find_length(), found.take_original()
     found.values["served"] = found.find_served() or length
     return max(1.0, length / original)

@@ -227,7 +227,7 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
-        looked = names if own in ("", *names) else (own,)
+        looked = (own,) if own else names  # a class with another name for it reads no other
         key = keys.find_key(looked)
         if key is None and default is not None:
             found.append((default, own or names[0]))

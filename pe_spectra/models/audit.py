@@ -187,7 +187,7 @@ class LayerAudit(Result):
             return ()  # which positions meet is not known
         if self.trained_length is None and not self.statement.may_be_untrained:
             return ()  # llama3 and longrope are trained with, for a length that nobody says here
-        largest = np.abs(self.frequencies) * self.limit(self.served_length)
+        largest = self.rates * self.limit(self.served_length)
         return tuple(int(i) for i in np.flatnonzero(mark_unseen(self.seen_phases, largest)))
 
     @derived("How many they are; null where nothing is turned, or a window is not known.", key=None, column="unseen")
@@ -209,7 +209,7 @@ class LayerAudit(Result):
     @derived("Every pair, the fastest first; empty where nothing is turned.", key="frequencies", column=None)
     def pairs(self) -> tuple[AuditedPair, ...]:
         with np.errstate(divide="ignore", over="ignore"):
-            waves = TURN / np.abs(self.frequencies)
+            waves = TURN / self.rates
         turns = self.count_turns(self.trained_length), self.count_turns(self.served_length)
         columns = (_list_known(values, len(waves)) for values in (self.unscaled, self.frequencies, waves, *turns))
         rows = zip(range(len(waves)), *columns, (state or None for state in self.states), strict=True)
@@ -266,6 +266,11 @@ class LayerAudit(Result):
         return np.empty(0) if found is None else found
 
     @cached_property
+    def rates(self) -> F64:
+        """How fast each pair turns, whichever way, rad/position, shape (D/2,)."""
+        return np.abs(self.frequencies)
+
+    @cached_property
     def block(self) -> RotaryBlock:
         """The keys that transformers 5 reads; NO_BLOCK where the file has none."""
         return choose_block(self.statement)[0]
@@ -274,8 +279,7 @@ class LayerAudit(Result):
         """How often each pair turns within `length` positions, shape (D/2,); None where either is not known."""
         if length is None or (self.statement.doubted or length) < length:
             return None
-        turns: F64 = np.abs(self.frequencies) * (self.limit(length) / TURN)
-        return turns
+        return self.rates * (self.limit(length) / TURN)
 
     def limit(self, length: int) -> int:
         """Return the part of a length that these layers see at once."""
@@ -297,9 +301,8 @@ class LayerAudit(Result):
         trained with its scaling.
         """
         original, scaled = self.original_length or 0, self.trained_scaled or 0
-        before = np.abs(self.frequencies) if self.unscaled is None else self.unscaled
-        phases: F64 = np.maximum(before * self.limit(original), np.abs(self.frequencies) * self.limit(scaled))
-        return phases
+        before = self.rates if self.unscaled is None else self.unscaled
+        return np.maximum(before * self.limit(original), self.rates * self.limit(scaled))
 
     @cached_property
     def unscaled(self) -> F64 | None:

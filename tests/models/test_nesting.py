@@ -105,3 +105,74 @@ def test_sections_that_a_class_needs_are_looked_for_beside_types_that_it_does_no
 @pytest.mark.parametrize("model", ["muse_spark_vision", "lfm3_vl_vision"])
 def test_a_default_type_among_blocks_by_type_is_not_made_axial(model):
     assert list_refused({"model_type": model, "rope_parameters": {**PLAIN, "full_attention": LINEAR}})
+
+
+BASED = {"rope_type": "default", "rope_theta": 777.0}
+FOURTH = {"rope_type": "linear", "factor": 4.0}
+TYPES = ("full_attention", "sliding_attention")
+
+
+def list_bases(keys):
+    return {layer.name: (layer.base, layer.rotary_dim) for layer in audit(keys).layers}
+
+
+def list_errors(keys):
+    return [(one.code, one.data.get("key")) for one in audit(keys).findings if one.level == "error"]
+
+
+@pytest.mark.parametrize("model", ["neomme", "gemma3_text", "modernbert"])
+def test_an_empty_block_is_none(model):
+    for more in ({}, {"rope_theta": 5e5}, {"global_rope_theta": 5e5}):
+        keys = {"model_type": model, **more}
+        assert list_bases({**keys, "rope_parameters": {}}) == list_bases(keys)
+        assert list_errors({**keys, "rope_parameters": {}}) == list_errors(keys)
+
+
+@pytest.mark.parametrize("keys", [{"rope_parameters": {}}, {"rope_parameters": {}, "rope_theta": 5e5}])
+def test_an_empty_block_is_refused_by_a_class_that_needs_it(keys):
+    assert "layer-type-missing" in [code for code, _ in list_errors({"model_type": "gemma4_text", **keys})]
+
+
+def test_an_empty_block_beside_an_older_one_is_none_by_type():
+    keys = {"model_type": "gemma3_text", "rope_parameters": {}, "rope_scaling": {**FOURTH, "rope_theta": 777.0}}
+    assert list_errors(keys)
+
+
+def test_a_base_on_top_is_that_of_blocks_that_take_the_place_of_others():
+    for model in ("beam", "gemma4_text", "lfm3", "zaya"):
+        names = ("hybrid",) if model == "zaya" else TYPES
+        keys = {"model_type": model, "rope_scaling": dict.fromkeys(names, FOURTH)}
+        found = list_bases({**keys, "rope_theta": 4321.0})
+        assert {base for name, (base, _) in found.items() if name in names} == {4321.0}
+        assert not list_errors({**keys, "rope_theta": 4321.0})
+    assert [code for code, _ in list_errors({"model_type": "beam", "rope_scaling": dict.fromkeys(TYPES, FOURTH)})] == [
+        "not-built", "not-built",
+    ]  # fmt: skip
+
+
+def test_such_blocks_lack_what_the_class_has_by_default():
+    blocks = {name: {**FOURTH, "rope_theta": 777.0} for name in TYPES}
+    assert list_bases({"model_type": "neomme", "rope_scaling": blocks}) == dict.fromkeys(
+        ["sliding_attention", "full_attention"], (777.0, 64)
+    )
+    del blocks["sliding_attention"]
+    assert list_errors({"model_type": "neomme", "rope_scaling": blocks}) == [
+        ("not-built", "rope_scaling.sliding_attention")
+    ]
+    assert list_bases({"model_type": "neomme", "rope_parameters": blocks})["full_attention"] == (777.0, 16)
+
+
+def test_a_class_without_a_default_takes_blocks_from_either_key():
+    keys = {"model_type": "cohere_compass_text"}
+    for name in ("rope_scaling", "rope_parameters"):
+        found = {**keys, name: {"full_attention": BASED}}
+        assert list_bases(found)["full_attention"] == (777.0, 128)
+        assert not list_errors(found)
+
+
+@pytest.mark.parametrize("name", ["conv", "linear_attention", "hybrid"])
+def test_blocks_of_types_that_a_class_does_not_tell_are_not_read(name):
+    keys = {"model_type": "step3p5", "rope_parameters": {name: BASED}}
+    assert list_bases(keys) == {"all": (1e4, 128)}
+    assert list_errors(keys) == [("layer-type-missing", None)]
+    assert list_bases({**keys, "rope_theta": 888.0})["full_attention"] == (888.0, 128)

@@ -161,7 +161,7 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
-        "In {} of the {} configurations that transformers {} loads of these, layers depend on one",
+        "In {} of the {} configurations that transformers {} loads of these, frequencies are computed with one",
         lambda: (
             test_refusals.ODD[NEWEST][0],
             group(test_refusals.count_cases(NEWEST)[0] - test_refusals.count_cases(NEWEST)[1]),
@@ -170,13 +170,13 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
-        "{} are read without it, for no rotation depends on it (`unusable-value`). {} are refused",
-        lambda: (test_refusals.ODD[NEWEST][1], sum(test_refusals.UNUSABLE[NEWEST].values())),
+        "In {} layers that depend on it have no rotation",
+        lambda: (test_refusals.ODD[NEWEST][1],),
     ),
     Sentence(
         MODELS,
-        "or ({}) a width without a number of heads",
-        lambda: (test_refusals.UNUSABLE[NEWEST][test_refusals.LACKING],),
+        "{} are read without it, for no rotation depends on it. Of {} the whole file is an error",
+        lambda: (test_refusals.ODD[NEWEST][2], sum(test_refusals.UNUSABLE[NEWEST].values())),
     ),
     Sentence(
         MODELS,

@@ -373,7 +373,6 @@ ELSEWHERE_PROVOKED: dict[str, tuple[str, ...]] = {
     "docs/models.md": (
         "In CI, over all configurations of a repository, exit 1",  # the line for CI above
         "cannot be listed is refused by name",  # tests/cli/test_audit_folders.py
-        "104 are refused: in place of a number most have a text",  # tests/reference/test_refusals.py
         "The line that refuses them names the key and what is accepted",  # the same
         "models without a rotation are refused in one line",  # tests/cli/test_lengthening.py
     ),

@@ -15,7 +15,7 @@ import pytest
 
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.stacks import find_stack
+from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.loading import REFUSALS
@@ -41,25 +41,16 @@ SILENT = {
     },
     OLDER: {},
 }
-#: What a file has that states a width, or a number of heads, alone.
-LACKING = "a width, or a number of heads, that the file leaves out beside the other"
-#: What loads and is refused here: the key, and how often. Their values are no numbers, or a list is too short.
+#: What loads and is refused here: the key, and how often.
 UNUSABLE = {
-    NEWEST: {
-        "long_factor": 56, "partial_rotary_factor": 9, "layer_types": 3, "hidden_size": 2, "rope_type": 2,
-        "rope_parameters": 2, "mscale": 2, "factor": 2, "num_key_value_heads": 2, "attention_factor": 1,
-        "num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": 1, "short_factor": 1,
-        LACKING: 19,
-    },
+    NEWEST: {"layer_types": 3, "rope_type": 2, "rope_parameters": 2, "hidden_size": 1, "num_hidden_layers": 1},
     OLDER: {
-        "factor": 10, "long_factor": 9, "layer_types": 8, "short_factor": 8, "rope_parameters": 5, "rope_scaling": 4,
-        "original_max_position_embeddings": 3, "rope_type": 3, "rope_theta": 3, "high_freq_factor": 1,
-        "max_position_embeddings": 1,
-        LACKING: 6,
+        "layer_types": 8, "rope_parameters": 5, "rope_scaling": 4, "rope_type": 3, "hidden_size": 1,
+        "original_max_position_embeddings": 1,
     },
 }  # fmt: skip
-#: What loads with a number that its key cannot mean: in how many layers depend on one, and in how many none do.
-ODD = {NEWEST: (279, 48), OLDER: (40, 13)}
+#: What loads with a value that its key cannot mean, as `count_odd` counts.
+ODD = {NEWEST: (219, 134, 92), OLDER: (31, 39, 20)}
 
 
 def judge(keys, release):
@@ -86,17 +77,25 @@ def says_refused(said, release):
 def name_key(sentence):
     """The key of the file that cannot be used."""
     name = sentence.split(": ", 1)[1].split(" cannot")[0]
-    if name.startswith("lacks"):
-        return LACKING
     return "a key of a long name" if "... (" in name else name.split(".")[-1]
 
 
 def count_odd(cases):
-    """In how many of the configurations layers depend on a number that cannot be used, and in how many none do."""
-    found = [read_configuration(keys, "config.json") for keys in cases]
-    told = [any(layer.unusable for part in (one, *one.parts) for layer in part.layers) for one in found]
-    said = [any(finding.code == "unusable-value" for finding in one.findings) for one in found]
-    return told.count(True), sum(one and not other for one, other in zip(said, told, strict=True))
+    """Of configurations with a value that cannot be used, in how many frequencies are computed with it, in how many
+    layers that depend on it have none, and in how many nothing depends on it.
+    """
+    computed = without = unused = 0
+    for stated in (read_configuration(keys, "config.json") for keys in cases):
+        parts = [one for one in (stated, *stated.parts) if one.scheme == "rotary"]
+        read = [find_stack("transformers-5", "--stack").read(one, layer, None)
+                for one in parts for layer in one.layers if layer.turns]  # fmt: skip
+        faults = [one.reason if isinstance(one, Refusal) else one.fault for one in read]
+        odd = [fault for fault in faults if " cannot be used (" in fault or " is out of range (" in fault]
+        said = any(finding.code == "unusable-value" for finding in stated.findings)
+        computed += any(fault.endswith("all the same") for fault in odd)
+        without += bool(odd) and not any(fault.endswith(("all the same", "depends on it")) for fault in odd)
+        unused += (bool(odd) or said) and all(fault.endswith("depends on it") for fault in odd)
+    return computed, without, unused
 
 
 def count_cases(release):

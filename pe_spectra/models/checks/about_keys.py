@@ -299,7 +299,7 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
         return ", ".join(words)
     if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
         return "another number of pairs"
-    apart = np.abs(b.frequencies - a.frequencies) > FLOAT32_ARITHMETIC * a.frequencies
+    apart = np.abs(b.frequencies - a.frequencies) > FLOAT32_ARITHMETIC * np.abs(a.frequencies)
     return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
 
 

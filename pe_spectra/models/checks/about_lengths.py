@@ -117,7 +117,7 @@ def _check_unseen(layer: LayerAudit) -> Iterator[Finding]:
     if not layer.unseen or layer.served_length is None or layer.original_length is None:
         return
     served = layer.limit(layer.served_length)
-    turned = layer.frequencies[list(layer.unseen)] * (served / TURN)
+    turned = layer.rates[list(layer.unseen)] * (served / TURN)
     newly = int(np.count_nonzero(turned >= 1))
     complete = "completes its" if newly == 1 else "complete their"
     safe = _find_safe_length(layer)
@@ -135,7 +135,7 @@ def _find_safe_length(layer: LayerAudit) -> int | None:
     if layer.scaling == "dynamic":
         return _search_safe_length(layer)
     unseen = list(layer.unseen)
-    longest = int(np.min(layer.seen_phases[unseen] / layer.frequencies[unseen]) * (1 + _ROUNDING))
+    longest = int(np.min(layer.seen_phases[unseen] / layer.rates[unseen]) * (1 + _ROUNDING))
     if layer.scaling == "longrope":  # up to the original length it has another list
         longest = max(longest, layer.original_length or 0)
     return longest or None
@@ -155,7 +155,7 @@ def _search_safe_length(layer: LayerAudit) -> int | None:
 
 def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
     """Compare the inference context length with the first lag at which the sum of cosines is negative."""
-    turning = layer.frequencies[layer.frequencies > 0]
+    turning = layer.rates[layer.rates > 0]
     # channels that are not turned keep the similarity from turning negative
     has_still = layer.rotary_dim != layer.head_dim or len(turning) < len(layer.frequencies) or layer.statement.beside
     if not turning.size or layer.served_length is None or layer.count_turns(layer.served_length) is None or has_still:
@@ -179,16 +179,16 @@ def _check_base_size(layer: LayerAudit) -> Iterator[Finding]:
 
 def _check_aliases(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a frequency is above pi, or where every pair completes a period within the context."""
-    above = int(np.count_nonzero(layer.frequencies > np.pi))
+    above = int(np.count_nonzero(layer.rates > np.pi))
     if above:
         said, so = ("turns", "it aliases to a slower one") if above == 1 else ("turn", "they alias to slower ones")
         message = f"{count(above, 'pair')} {said} by more than pi per position, so {so}"
         yield layer.find(_ALIASING, message, level="warning", pairs=above)
         return
-    turning = layer.frequencies[layer.frequencies > 0]
+    turning = layer.rates[layer.rates > 0]
     if turning.size and layer.served_length is not None and layer.count_turns(layer.served_length) is not None:
         reach = layer.limit(layer.served_length)
-        slowest = float(TURN / turning.min())
+        slowest = TURN / float(turning.min())
         if slowest < reach:
             turns = " that turns" if turning.size < layer.frequencies.size else ""
             message = (
@@ -226,8 +226,7 @@ def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
     if last <= merged:
         return
     error, in_float32 = (
-        bound_phase_errors(layer.frequencies, last, RECIPES[recipe].resolve(kind)).phases
-        for recipe in ("all-bf16", "fp32")
+        bound_phase_errors(layer.rates, last, RECIPES[recipe].resolve(kind)).phases for recipe in ("all-bf16", "fp32")
     )
     overflown = int(DTYPES[kind].largest + DTYPES[kind].measure_ulp(DTYPES[kind].largest) / 2)  # a tie is rounded up
     beyond = f" (positions do from {overflown:,} on)" if last >= overflown else ""

@@ -114,7 +114,7 @@ def list_labels(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     >>> list_labels(Keys({"layer_types": ["sliding_attention"]}, "config.json"), known)
     ('sliding_attention',)
     """
-    own = load_refusals(keys, known).get("labels", ())
+    own = load_refusals(keys, known).get("labels", known.needs if known.is_layered else ())
     stated = keys.found.get("layer_types") if known.compressed_base is None else None
     named = tuple(one for one in stated if isinstance(one, str)) if own and isinstance(stated, list) else ()
     return named or tuple(own)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pe_spectra.errors import shorten
-from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
+from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.needs import NOT_BUILT, list_labels, load_refusals
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
@@ -36,6 +36,9 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     >>> drop_unread(keys, known).found, [found.level for found in keys.findings]
     ({}, ['error'])
     """
+    is_empty = keys.found.get("rope_parameters") == {} and known.ignores_flat and not known.needs
+    if is_empty and "rope_scaling" not in keys:  # as if it were not there
+        keys = _leave_out(keys, "rope_parameters")
     if labels := list_labels(keys, known):
         keys = _settle_nesting(keys, known, labels)
     unread = set()
@@ -63,8 +66,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
             f"{keys.reader} reads none of its blocks and the defaults of the class are taken"
         )
         keys.report(LAYER_TYPE_MISSING, message, level="error", missing=missing)
-    left = {key: value for key, value in keys.found.items() if key not in unread}
-    return _replace(keys, left) if unread else keys
+    return _leave_out(keys, *unread) if unread else keys
 
 
 def _is_nested(keys: Keys, name: str, labels: tuple[str, ...]) -> bool:
@@ -88,14 +90,44 @@ def _settle_nesting(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> K
         )
         keys.report(NOT_BUILT, message, key=f"{keys.where}rope_parameters", model=known.model)
     if known.is_layered and not adds and "rope_scaling" in nested and known.both != "newer":
-        left = {key: value for key, value in keys.found.items() if key != "rope_scaling"}
-        keys = _replace(keys, {**left, "rope_parameters": keys.found["rope_scaling"]})
+        keys = _move(keys, known, labels)
         nested = ["rope_parameters"]
+    blocks = keys.found.get("rope_parameters") if known.by_type and not known.needs else None
+    if isinstance(blocks, Mapping) and "rope_parameters" not in nested and _has_blocks(blocks):
+        message = (
+            f"{keys.where}rope_parameters has nothing for {', '.join(labels)}, so the class of {known.model} in "
+            f"{keys.reader} reads nothing of it and its defaults are taken"
+        )
+        keys.report(LAYER_TYPE_MISSING, message, level="error", missing=[*labels])
+        keys = _leave_out(keys, "rope_parameters")
     if "rope_parameters" in keys and load_refusals(keys, known).get("only_labels"):
         _report_foreign(keys, known, labels)
     if known.is_layered and "rope_parameters" in nested:
         keys = _drop_beside(keys, known, labels)
     return keys
+
+
+def _move(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
+    """Put blocks by type from rope_scaling in the place of rope_parameters, and report what they lack.
+
+    A base on top fills them where the class has no defaults of its own for blocks that lack something; those of a class
+    that has are in rope_parameters, and gone.
+    """
+    top = {"rope_theta": keys.found["rope_theta"]} if known.needs and "rope_theta" in keys else {}
+    others = top if known.needs else {SHARES[0]: 1.0}
+    blocks = {
+        name: {**others, **block} if isinstance(block, Mapping) else block
+        for name, block in keys.found["rope_scaling"].items()
+    }
+    for name in dict.fromkeys(labels):
+        block = blocks.get(name, {} if not known.needs else None)
+        has_default = known.needs and known.base_key
+        if isinstance(block, Mapping) and not has_default and block.get("rope_theta") is None:
+            lacking = f"{keys.where}rope_scaling.{name}" + (".rope_theta" if block else "")
+            message = f"{lacking} is not set, so the class of {known.model} in {keys.reader} refuses the file"
+            keys.report(NOT_BUILT, message, key=lacking, model=known.model)
+    left = _leave_out(keys, "rope_scaling", *(top if not known.base_key else ()))  # where it is read, once more
+    return _replace(left, {**left.found, "rope_parameters": blocks})
 
 
 def _report_foreign(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> None:
@@ -118,7 +150,7 @@ def _drop_nested(keys: Keys, known: KnownModel, name: str, labels: tuple[str, ..
         f"refuses the file; write the keys of {named} into {name} itself"
     )
     keys.report(NOT_BUILT, message, key=f"{keys.where}{name}.{named}", model=known.model)
-    return _replace(keys, {key: value for key, value in keys.found.items() if key != name})
+    return _leave_out(keys, name)
 
 
 def _drop_beside(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
@@ -134,6 +166,14 @@ def _drop_beside(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys
         keys.report(KEY_NOT_READ, message, key=f"{keys.where}rope_parameters.{key}", model=known.model)
     left = {key: value for key, value in block.items() if key not in beside}
     return _replace(keys, {**keys.found, "rope_parameters": left}) if beside else keys
+
+
+def _has_blocks(block: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Mapping) for value in block.values())
+
+
+def _leave_out(keys: Keys, *names: str) -> Keys:
+    return _replace(keys, {key: value for key, value in keys.found.items() if key not in names})
 
 
 def _replace(keys: Keys, found: Mapping[str, Any]) -> Keys:

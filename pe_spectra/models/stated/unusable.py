@@ -115,7 +115,8 @@ def _read_written(
 
 def _replace(path: _Path, value: object, other: int | None = None) -> object:
     """Another number in the place of a value, without one itself as it is written; a list where the key has one."""
-    if path[-1] in LISTS or (isinstance(value, list) and path[-1] not in NUMBERS):
+    is_list = isinstance(value, list) and len(value) > 1 and path[-1] not in NUMBERS
+    if path[-1] in LISTS or is_list:
         listed = value if isinstance(value, list) and value else [None]
         return [_write(one) if other is None else float(other) for one in listed]
     return _write(value) if other is None else other
@@ -133,7 +134,9 @@ def _mark(
     found: Configuration, error: UnusableError, value: object, one: Configuration, other: Configuration
 ) -> Configuration:
     """Mark the layers of every part that depend on a value, by what was read with two others in its place."""
-    changed = _list_changed(one, other)
+    changed, seen = _list_changed(one, other), dict(_list_layers(other))
+    slid = {key for key, layer in _list_layers(one) if key in seen and layer.window != seen[key].window}
+    found = _change_layers(found, lambda key, one: replace(one, window=None, sides=None) if key in slid else one)
     if any(layer.turns and key in changed for key, layer in _list_layers(found)):
         reason = error.reason + _tell_ladder(error.place.rpartition(".")[2], value)
         found = _change_layers(
@@ -146,8 +149,11 @@ def _mark(
 
 
 def _list_changed(one: Configuration, other: Configuration) -> set[tuple[str, str]]:
-    """The layers, each with its part, that are stated otherwise in one reading than in another."""
-    mine, theirs = ({key: replace(layer, places=()) for key, layer in _list_layers(whole)} for whole in (one, other))
+    """The layers, each with its part, that are turned otherwise in one reading than in another."""
+    mine, theirs = (
+        {key: replace(layer, places=(), window=None, sides=None) for key, layer in _list_layers(whole)}
+        for whole in (one, other)
+    )
     return {key for key in mine if mine[key] != theirs.get(key)}
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -130,16 +129,6 @@ def find_largest(array: F64) -> float:
     3.0
     """
     return max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
-
-
-def list_distinct(values: ArrayLike) -> NDArray[Any]:
-    """Return the numbers of an array that differ, in order; without what NumPy loads for masked arrays.
-
-    >>> list_distinct([3, 1, 3]).tolist()
-    [1, 3]
-    """
-    ordered: NDArray[Any] = np.sort(values, axis=None)
-    return np.concatenate([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])
 
 
 def stack_words(values: Iterable[Decimal], count: int = 3) -> F64:

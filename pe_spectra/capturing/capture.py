@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,6 @@ from pe_spectra.models.dumps.cache_shapes import pair_up
 from pe_spectra.models.dumps.called import read_called
 from pe_spectra.models.dumps.dumped_arrays import read_cache
 from pe_spectra.numbers import IntegerRange
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import RANKS
 
 #: Methods by which models are cast to types of 16 bits.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from pe_spectra.fourier import compute_dft_weights
 from pe_spectra.metrics.compare import compare_encodings
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.spectrum.lag_window import compute_spectrum
-from pe_spectra.tuples import NamedTuple
 
 K = D // 2 - 1
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from pe_spectra.tuples import NamedTuple
+from typing import NamedTuple
 
 #: The options of a command that answers with data.
 DATA = "format json output full"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pe_spectra.cli.commands import COMMANDS
 from pe_spectra.cli.declared import Commands
@@ -24,7 +24,6 @@ from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.limits import MAX_LIST, MAX_POINTS
 from pe_spectra.numbers import Choice, quote
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pe_spectra.answers.sweeps import Sweep

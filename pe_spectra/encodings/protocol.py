@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,6 @@ from pe_spectra.exact import F64, I64, find_largest
 from pe_spectra.limits import DEFAULT_LENGTH
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from pe_spectra.encodings.protocol import Encoding, Frequencies, HasContinuousTa
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Integers up to this are computed as such, whatever the encoding adds to them.
 _LAST_INTEGER = 1 << 52

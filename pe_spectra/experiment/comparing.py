@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from pe_spectra.study.statistics import (
     correlate_ranks,
     measure_spread,
 )
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import NORMS, TASKS
 from pe_spectra.wording import join
 

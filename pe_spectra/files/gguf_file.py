@@ -13,6 +13,7 @@ import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Stored, Wanted, format_shape, read_stored
@@ -30,7 +31,6 @@ from pe_spectra.limits import (
     MAX_TENSORS,
 )
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 GGUF_MAGIC = b"GGUF"
 #: A value of a header. Lists of numbers are lists, as those of JSON are.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.checkpoint import Shards, find_weights
@@ -16,7 +17,6 @@ from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.safetensors_file import Safetensors
 from pe_spectra.files.tensors import Tensors
-from pe_spectra.tuples import NamedTuple
 
 
 class _Kind(NamedTuple):

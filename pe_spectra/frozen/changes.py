@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 

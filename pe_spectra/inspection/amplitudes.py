@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -20,8 +20,7 @@ from pe_spectra.exact import F64
 from pe_spectra.inspection.levels import MEDIAN_SQUARE
 from pe_spectra.inspection.rows import reduce_columns
 from pe_spectra.inspection.series import Mask, bridge, measure_spread
-from pe_spectra.quantiles import find_median, find_normal_chance, find_normal_quantile
-from pe_spectra.tuples import NamedTuple
+from pe_spectra.ordering import find_median
 
 #: Rows that are looked at together, at most and at least; places are those of their inner half where there are more.
 _TOGETHER, _FEWEST = 512, 384
@@ -243,13 +242,14 @@ def bound_errors(errors: F64, rate: float) -> float:
     >>> round(bound_errors(alike, 0.01), 2), round(bound_errors(apart, 0.01), 2)
     (2.58, 4.21)
     """
+    from scipy.special import chdtri, ndtr
+
     count = len(errors)
     # half the square of what changes is one less the correlation
     apart = min(float(find_median(np.diff(errors) ** 2)) / 2 / MEDIAN_SQUARE, 1.0) if count > 1 else 1.0
-    level = find_normal_quantile(rate / count / 2)
+    level = math.sqrt(chdtri(1, rate / count))
     half = level * math.sqrt(max(apart, 1e-12) / 2)
     density = math.exp(-(half**2) / 2) / math.sqrt(2 * math.pi)
-    below = find_normal_chance(-half)
-    overshoot = (below - 0.5) / half / (half * below + density)
+    overshoot = (ndtr(half) - 0.5) / half / (half * ndtr(half) + density)
     places = min(1 + (count - 1) * apart * level**2 * overshoot, count)
-    return find_normal_quantile(rate / places / 2)
+    return math.sqrt(chdtri(1, rate / places))

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, find_largest, list_distinct
+from pe_spectra.exact import F64, I64, find_largest
 from pe_spectra.inspection.outliers import FITTED_STEPS, breaks_off, continues, find_outliers
 from pe_spectra.inspection.row_findings import RowRange, group_rows
 from pe_spectra.inspection.rows import (
@@ -33,7 +33,7 @@ from pe_spectra.inspection.structure import (
     find_tail,
 )
 from pe_spectra.inspection.traces import Resizing, find_resizing
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median, list_distinct
 from pe_spectra.records import dataclass
 
 #: Tables whose largest number has a power of two between these are not scaled.

@@ -8,13 +8,13 @@ columns' covariance C, so that the products of several of them tell tr C^2 and t
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.quantiles import find_gamma_quantile, find_median, find_normal_quantile, find_ratio_quantile
-from pe_spectra.tuples import NamedTuple
+from pe_spectra.ordering import find_median
 
 #: Chance that noise alone gives a table a period. Two bins a cycle over the table are tried (a peak between bins is
 #: looked for, too), so that one of S rows has S tries.
@@ -134,11 +134,13 @@ def find_ratio(columns: float, squares: float, tries: int) -> float:
     >>> round(find_ratio(1, math.inf, 1), 2), round(find_ratio(1, 5, 1), 2), find_ratio(100, math.inf, 1)
     (6.91, 14.91, 3.0)
     """
+    from scipy.special import fdtri, gammainccinv, ndtri
+
     chance = max(_CHANCE / tries, 1e-14)
-    ratio = find_gamma_quantile(columns, chance) / columns
+    ratio = float(gammainccinv(columns, chance)) / columns
     if math.isfinite(squares):
-        by_level = ratio * math.exp(min(find_normal_quantile(chance) / math.sqrt(squares), 500.0))
-        ratio = min(find_ratio_quantile(columns, squares, chance), by_level)
+        by_level = ratio * math.exp(min(-float(ndtri(chance)) / math.sqrt(squares), 500.0))
+        ratio = min(float(fdtri(2 * columns, 2 * squares, 1 - chance)), by_level)
     return max(LEAST_RATIO, ratio)
 
 
@@ -148,7 +150,9 @@ def find_median_level(powers: F64, columns: float) -> float:
     >>> round(find_median_level(np.random.default_rng(0).exponential(size=9001), 1.0), 1)
     1.0
     """
-    return float(find_median(powers)) * columns / find_gamma_quantile(columns, 0.5)
+    from scipy.special import gammaincinv
+
+    return float(find_median(powers)) * columns / float(gammaincinv(columns, 0.5))
 
 
 def find_continuum(power: F64, reach: int) -> F64:
@@ -186,8 +190,10 @@ def predict_level(bins: Bins, cycles: F64, columns: float) -> Level:
     >>> round(predict_level(bins, np.array([20.0]), 50.0).value / 50, 1)
     1.0
     """
+    from scipy.special import gammainccinv
+
     x, powers = np.log(np.linalg.norm(bins.cycles, axis=1)), np.maximum(bins.powers, 1e-300)
-    middle, most = float(x.mean()), find_gamma_quantile(columns, _RARE) / columns
+    middle, most = float(x.mean()), float(gammainccinv(columns, _RARE)) / columns
     x, at = x - middle, math.log(float(np.linalg.norm(cycles))) - middle
     width, fitted = max(float(x @ x), 1e-9), np.full(len(x), float(np.log(powers).mean()))
     for _ in range(_PASSES):

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 
 #: Past steps that predict the next one; fewer in short tables.
 _ORDER, _STEPS_PER_COEFFICIENT = 12, 12

@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, list_distinct
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.periods import FEWEST_ROWS, choose_padding
 from pe_spectra.inspection.rows import compute_mean_row
+from pe_spectra.ordering import list_distinct
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 

@@ -12,7 +12,7 @@ from pe_spectra.inspection.anatomy import Anatomy
 from pe_spectra.inspection.row_findings import RowFinding, group_rows
 from pe_spectra.inspection.rows import compute_cosine
 from pe_spectra.inspection.traces import Resizing
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.spectrum.signs import explain_signs
 from pe_spectra.vocabulary import Level

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Columns, Pairs
-from pe_spectra.exact import F64, I64, list_distinct
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import list_free, multiply, vary
 from pe_spectra.inspection.rounding import Rounding
 from pe_spectra.numbers import find_shortest
+from pe_spectra.ordering import list_distinct
 from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Rows on which a candidate is fitted.
 _FITTED = 64

@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Columns, list_orders
-from pe_spectra.exact import F64, I64, list_distinct
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.candidates import (
     count_digits,
     list_candidates,
@@ -33,6 +33,7 @@ from pe_spectra.inspection.formula_fits import (
 from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.series import Mask
 from pe_spectra.inspection.turning import Turning, list_fitted
+from pe_spectra.ordering import list_distinct
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 

@@ -13,15 +13,15 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, measure_spread, pick_peaks
-from pe_spectra.quantiles import find_gamma_quantile, find_median, find_normal_quantile
+from pe_spectra.ordering import find_median
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Memories b that are tried, and the largest corner c, as a power of 4: from there on a walk hides all white noise.
 _FADING, _LARGEST_CORNER = (0.003, 0.03, 0.3), 4
@@ -103,13 +103,15 @@ def find_level_changes(
     >>> [(row, [*found]) for row, found in find_level_changes({"norm": signal}, 0, 256)]
     [(127, ['norm'])]
     """
+    from scipy.special import chdtri
+
     parts = {name: one.take(first, last) for name, one in signals.items()}
     left = {name: _pass_over_odd(one) for name, one in parts.items() if 2 * one.valid.sum() > len(one.valid)}
     left = {name: values for name, values in left.items() if len(values) > 4 * _FITTED and np.std(values) > _CONSTANT}
     if not left:
         return
     size = last - first
-    limit, least = 2 * find_gamma_quantile(len(left) / 2, 1 / _TABLES / size), find_normal_quantile(0.5 / _SIGNALS) ** 2
+    limit, least = chdtri(len(left), 1 / _TABLES / size), chdtri(1, 1 / _SIGNALS)
     far = np.ones(size - 1, dtype=bool)
     for _ in range(_MOST_CHANGES):
         tried = {name: _Tried(parts[name], values) for name, values in left.items()}

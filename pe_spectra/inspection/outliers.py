@@ -10,7 +10,7 @@ import numpy as np
 from pe_spectra.exact import F64, I64, list_blocks
 from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, compute_cosine
 from pe_spectra.inspection.series import Mask, measure_spread
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 
 #: An outlier's norm differs from the median by more than these factors, and by so many deviations.
 FACTOR_ABOVE, _FACTOR_BELOW, _DEVIATIONS = 1.8, 2.5, 7.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,6 @@ from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
 from pe_spectra.spectrum.record import Spectrum
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import AXES, CORNER_METHODS, RESIZE_METHODS
 
 SIZE = IntegerRange(minimum=1, maximum=MAX_LENGTH)

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, list_distinct
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.backgrounds import LEAST_RATIO
 from pe_spectra.inspection.peaks import compute_periodogram
 from pe_spectra.inspection.series import Mask
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median, list_distinct
 from pe_spectra.records import dataclass
 
 #: Rows of a window: this part of the table; windows that are shorter follow nothing.

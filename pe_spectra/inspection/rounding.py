@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from pe_spectra.exact import F64
+from pe_spectra.ordering import find_median
 from pe_spectra.precision.dtypes import STORED_TYPES, NumberType, find_stored_type, round_to
-from pe_spectra.quantiles import find_median
 from pe_spectra.records import dataclass
 
 #: Numbers in which levels are looked for, and columns by which what is rounded off is measured.

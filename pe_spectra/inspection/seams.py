@@ -20,7 +20,7 @@ from pe_spectra.inspection.levels import LevelChange, Signal, find_level_changes
 from pe_spectra.inspection.rounding import find_rounding
 from pe_spectra.inspection.rows import BESIDE_RATIO, JUMP_RATIO, JUMP_WIDTH, RowSignals
 from pe_spectra.inspection.series import Mask, bridge, find_medians, measure_spread, pick_peaks
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 from pe_spectra.records import dataclass
 
 #: A jump is this many robust deviations above the steps around it.

@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 
 Mask = NDArray[np.bool_]
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from pe_spectra.exact import F64, I64, list_distinct
+from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.outliers import breaks_off
 from pe_spectra.inspection.rows import RowSignals, compute_cosine, compute_cosines, compute_mean_row
 from pe_spectra.inspection.series import Mask, measure_spread
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median, list_distinct
 from pe_spectra.records import dataclass
 
 Kind = Literal["noise", "zero"]

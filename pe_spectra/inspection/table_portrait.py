@@ -25,8 +25,8 @@ from pe_spectra.inspection.series import bridge, bridge_grid
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
+from pe_spectra.ordering import find_median
 from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
-from pe_spectra.quantiles import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from pe_spectra.quantities import Document, Result, derived, list_column_names, 
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import LENGTH, estimate_kernel
 from pe_spectra.spectrum.record import Spectrum
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
 

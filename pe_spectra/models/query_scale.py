@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.wording import write_number
 
 #: The formula by the name of a form: s the position, a the strength, n the length.

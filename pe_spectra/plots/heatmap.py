@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from pe_spectra.exact import F64
 from pe_spectra.plots.axes import find_range, scale_ticks, write_number
 from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
-from pe_spectra.tuples import NamedTuple
 
 #: Left, right, bottom and top edge of a map in data coordinates.
 Extent = tuple[float, float, float, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ from pe_spectra.exact import F64
 from pe_spectra.plots.axes import beside, draw_curve, find_range, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, curve_style, escape_text, fixed_style
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:

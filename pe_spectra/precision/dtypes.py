@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from pe_spectra.exact import F64, list_blocks
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.vocabulary import RECIPES as RECIPE_NAMES
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from pe_spectra.precision.hashed_rows import (
 )
 from pe_spectra.precision.rounding_report import Stage, Staircase
 from pe_spectra.precision.waves import Front, draw_embedding
-from pe_spectra.tuples import NamedTuple
 
 #: Points of a staircase.
 _MOST_COUNTS = 400

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.series.periodogram import OVERSAMPLING

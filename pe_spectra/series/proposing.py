@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pe_spectra.domains import PERIODS, Duration, Moment, read_duration, read_months
 from pe_spectra.encodings import Encoding, find_encoding
@@ -21,7 +21,6 @@ from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.series_report import SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.wording import count_digits
 
 #: Samples of a window where no period gives it.

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, list_distinct
+from pe_spectra.exact import F64
+from pe_spectra.ordering import list_distinct
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.grouping import LineGroup, group_lines, name_period

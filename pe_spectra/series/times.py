@@ -10,7 +10,7 @@ import numpy as np
 
 from pe_spectra.domains import PERIODS
 from pe_spectra.exact import F64, I64
-from pe_spectra.quantiles import find_median
+from pe_spectra.ordering import find_median
 from pe_spectra.quantities import ReadOnly, Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.wording import write_time

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-
-from pe_spectra.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class Group(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
 from pe_spectra.study.lines import Group, list_accuracies
 from pe_spectra.study.statistics import compute_sign_flip_p, correct_by_holm
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.vocabulary import NORMS
 
 #: What all others are compared with, at its own norm; the tasks that no network without positions learns.

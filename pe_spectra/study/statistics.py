@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.numbers import IntegerRange, RealRange
-from pe_spectra.quantiles import find_normal_chance, find_normal_quantile, find_student_quantile
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 
@@ -155,6 +154,8 @@ def bootstrap_mean(values: ArrayLike, *, confidence: float = CONFIDENCE, resampl
     >>> bootstrap_mean([0.25, 0.25, 0.25])
     Interval(estimate=0.25, low=0.25, high=0.25)
     """
+    from scipy.special import ndtr, stdtrit
+
     given = _check(values, "values")
     confidence = _LEVEL.check(confidence, "confidence")
     resamples = _COUNT.check(resamples, "resamples")
@@ -164,7 +165,7 @@ def bootstrap_mean(values: ArrayLike, *, confidence: float = CONFIDENCE, resampl
         return Interval(estimate=mean, low=None, high=None)
     if np.ptp(given) == 0:
         return Interval(estimate=float(given[0]), low=float(given[0]), high=float(given[0]))
-    tail = find_normal_chance(math.sqrt(count / (count - 1)) * find_student_quantile(count - 1, 0.5 - confidence / 2))
+    tail = float(ndtr(-math.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.5 + confidence / 2)))
     generator = np.random.default_rng([SEED, count])
     rows = max(1, _CHUNK // count)
     means = [
@@ -281,6 +282,8 @@ def correlate_ranks(
     >>> correlate_ranks([1, 2, 3, 4], [1, 2, 4, 3]).rho
     0.8
     """
+    from scipy.special import ndtri
+
     if len(first) != len(second):
         raise InputError("numbers to be correlated differ in length", f"{len(first)}, {len(second)}", "pairs")
     level = _LEVEL.check(confidence, "confidence")
@@ -299,7 +302,7 @@ def correlate_ranks(
     p = (int(as_far) + 1) / (RESAMPLES + 1)
     if count < 5 or abs(rho) > 1 - _TIE:
         return RankCorrelation(count=count, rho=rho, low=None, high=None, p=p)
-    half = find_normal_quantile(0.5 - level / 2) * math.sqrt((1 + rho * rho / 2) / (count - 3))
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt((1 + rho * rho / 2) / (count - 3))
     low, high = math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)
     return RankCorrelation(count=count, rho=rho, low=low, high=high, p=p)
 

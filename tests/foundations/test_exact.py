@@ -14,7 +14,6 @@ from pe_spectra.exact import (
     ladder_pairs,
     ladder_words,
     lattice_pairs,
-    list_distinct,
     scale_pair,
     sin_cos,
     sin_cos_of_turns,
@@ -209,14 +208,3 @@ def test_sums_of_cosines_at_lags_in_a_row_with_gaps_and_backwards(lags):
             for lag in lags
         ]
     assert_allclose(found, exact, rtol=0, atol=5e-16 * 5)
-
-
-@pytest.mark.parametrize("shape", [(1,), (5,), (3, 1, 8)])
-def test_distinct_numbers_are_those_of_numpy(shape):
-    values = np.rint(4 * np.random.default_rng(len(shape)).normal(size=shape)) / 3
-    assert_array_equal(list_distinct(values), np.unique(values))
-
-
-@pytest.mark.parametrize("given", [[], [7], [2, 2]])
-def test_distinct_numbers_of_few(given):
-    assert list_distinct(given).tolist() == sorted(set(given))

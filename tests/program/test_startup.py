@@ -103,8 +103,6 @@ def test_help_loads_no_more_than_it_names(tmp_path, line, spared):
         ("spectrum -e alibi:heads=2 --json --no-figure", "spectrum"),
         ("faithfulness --length 80 --json", "faithfulness"),
         ("faithfulness -e calendar --length 80 --json", "faithfulness"),
-        ("inspect sinusoidal:d=64 --length 128 --json --no-figure", "inspection"),
-        ("experiment report --json", "learning"),
     ],
 )
 def test_numbers_load_numpy_alone(tmp_path, line, kind):

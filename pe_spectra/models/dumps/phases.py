@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from pe_spectra.models.dumps.phase_lines import Lines, follow_phases, measure_re
 from pe_spectra.models.dumps.strayed_rows import describe_rows
 from pe_spectra.models.rotation import TURN, take_off_turns
 from pe_spectra.precision.dtypes import DTYPES, round_to
-from pe_spectra.tuples import NamedTuple
 
 #: Phases are off for another reason than storing when they are off by this many times what that explains.
 _UNEXPLAINED = 4.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,6 @@ from pe_spectra.models.lengths.proposals import (
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE, TURN, mark_tolerated, mark_unseen
 from pe_spectra.quantities import Result, derived, quantity, tabulate
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27

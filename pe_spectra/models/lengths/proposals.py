@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from pe_spectra.encodings.rope_scaling import enlarge_base
 from pe_spectra.exact import CONTEXT, TWO_PI
@@ -19,7 +19,6 @@ from pe_spectra.limits import MAX_RHO
 from pe_spectra.models.lengths.cosine_sums import MAX_SEARCHED, search_base
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 Unit = Literal["base", "positions", "channels"]
 Options = Mapping[str, float | int | bool]

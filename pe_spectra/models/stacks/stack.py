@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, SupportsFloat
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from pe_spectra.models.stacks.as_written import compute_formula, compute_with_fa
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import NEWEST, Configuration, Kept, LayerStatement, RotaryBlock
 from pe_spectra.records import dataclass
-from pe_spectra.tuples import NamedTuple
 
 #: Parameters that are a rotation's own and no options of its scaling.
 _OWN = ("d", "base", "layout", "scaling")

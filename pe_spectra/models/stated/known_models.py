@@ -12,10 +12,9 @@ import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
-from pe_spectra.tuples import NamedTuple
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]

@@ -7,14 +7,13 @@ at a time, and `pe_spectra.models.measured` has what was refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_composite, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
-from pe_spectra.tuples import NamedTuple
 from pe_spectra.wording import count
 
 VALUE_REFUSED = Kind(

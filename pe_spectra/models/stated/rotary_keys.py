@@ -7,7 +7,7 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
@@ -29,7 +29,6 @@ from pe_spectra.models.stated.statement import (
     LayerStatement,
 )
 from pe_spectra.models.stated.unread_blocks import drop_unread
-from pe_spectra.tuples import NamedTuple
 
 #: Layers without attention, or with one that is not turned.
 _WITHOUT = ("linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp",

@@ -17,7 +17,6 @@ from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
 from pe_spectra.frozen.equality import are_equal, holds, is_rounding
 from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.models.comparison.divergence import EXACT, Diff, Difference
-from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
@@ -303,6 +302,8 @@ def _compare_rotations(frozen: Entry, now: Entry, found: Sequence[_Found]) -> Di
     a, b = ([*side.list_rotations().values()] for side in (frozen, now))
     if not a or not b:
         return None
+    from pe_spectra.models.comparison.rotations import compare_rotations
+
     layers = [*frozen.layers.values(), *now.layers.values()]
     rows = [one.rows for one in (*a, *b) if isinstance(one, Dump) and one.rows]
     known = [one.served_length for one in layers if one.served_length and one.served_length > 1] or rows

@@ -152,7 +152,10 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             ),
         ),
         (f"context {LLAMA} --target 262144", ("files.tables", "models.dumps.phases", "spectrum.gram", "tomllib")),
-        (f"freeze {LLAMA} --output other.json", ("files.tables", "models.dumps.phases", "spectrum.gram")),
+        (
+            f"freeze {LLAMA} --output other.json",
+            ("files.tables", "models.dumps.phases", "spectrum.gram", "models.comparison.rotations"),
+        ),
         (f"diff {LLAMA} --stack vllm", ("files.tables", "models.dumps.phases")),
         ("faithfulness --length 80", ("metrics",)),
         ("precision sinusoidal --length 64", ("reconstruction", "faithfulness.near_pairs")),

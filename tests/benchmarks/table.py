@@ -495,7 +495,7 @@ ROWS: tuple[RatioRow, ...] = (
             name="S4",
             what=f"{line} beside its own work",
             over="import numpy",
-            target=1.5,
+            target=command_rows.MOST.get(name, 1.5),
             measure=partial(command_rows.measure_loading, name),
             gate=name in command_rows.QUICK,
         )
@@ -506,7 +506,7 @@ ROWS: tuple[RatioRow, ...] = (
             name="S4",
             what=f"the least that {name} must load",
             over="import numpy",
-            target=command_rows.LEAST,
+            target=command_rows.MOST.get(name, 1.5) / 1.1,
             measure=partial(command_rows.measure_least, name),
         )
         for name in command_rows.LINES

@@ -225,6 +225,8 @@ def test_an_encoder_sees_both_sides_where_the_decoder_of_its_class_does_not():
     stated = read({"model_type": "t5gemma"})
     assert [one.sides for one in stated.layers] == [None, None]
     assert [one.sides for one in stated.parts[0].layers] == [(4096, 4096), None]
+    older = read_configuration(stated.keys, "config.json", OLDER)
+    assert [one.sides for one in older.parts[0].layers] == [(4095, 4095), None]
 
 
 def test_an_audit_says_what_a_query_sees(cli):

@@ -108,6 +108,14 @@ def test_a_scaling_that_is_null_leaves_out_that_of_a_class_of_releases_before_5(
     assert len(STACKS["transformers-4"].read(bare, bare.layers[0], None).frequencies) == pairs
 
 
+def test_a_base_that_is_null_in_a_block_is_not_read_by_releases_before_5():
+    """By it Zamba2 turns no layer in transformers 5."""
+    block = {"rope_type": "linear", "factor": 2.0, "rope_theta": None}
+    stated = read({"model_type": "zamba2", "use_mem_rope": True, "rope_scaling": block})
+    turned = [STACKS[name].read(stated, stated.layers[0], None) for name in ("transformers-5", "transformers-4")]
+    assert [len(one.frequencies) for one in turned] == [0, 80]
+
+
 @pytest.mark.parametrize(("key", "head"), [("num_heads", 64), ("num_attention_heads", 32)])
 def test_a_class_reads_its_number_of_heads_by_its_own_name(key, head):
     """Qwen3-Omni's vision tower of transformers 4.57.6 has num_heads, and 16 of them where a file has another key."""

@@ -214,10 +214,11 @@ def measure_nulls(probe, known):
     null, whole = (probe.look({share_key: one}) for one in (None, 1.0)) if share_key else (None, None)
     if known.get("reads_share") and null and whole and null != probe.default:
         found["null_share"] = find_share(*(len(next(iter(one.values()))[0]) for one in (null, whole)), ())
-    bare = probe.look({"head_dim": None}) or probe.look({"head_dim": None} | probe.put(PLAIN))  # a scaling may need it
+    beside = {} if probe.look({"head_dim": None}) else probe.put(PLAIN)  # a scaling may need it
+    bare, usual = probe.look({"head_dim": None} | beside), probe.look(beside)
     derived = known.get("hidden", 0) // known.get("heads", 1)
     pairs = len(next(iter((bare or {"": ((),)}).values()))[0])
-    if "head_dim" in known and bare != probe.default and derived and pairs == (derived + 1) // 2:  # of odd heads too
+    if "head_dim" in known and bare != usual and derived and pairs == (derived + 1) // 2:  # of odd heads too
         found["null_head"] = True
     if probe.is_nested and any(name in (probe.look({BLOCK: {name: None}}) or {}) for name in probe.names):
         found["turns_null"] = True

@@ -39,7 +39,7 @@ def test_what_is_said_of_a_frozen_file_is_what_it_holds(name):
 
 #: Keys of Llama 3.1 that are changed, and what the sentence says.
 CHANGED_KEYS = [
-    ({"rope_theta": 10000.0}, "B has the default base 10000 (500000 in A): breaks from position 4 on"),
+    ({"rope_theta": 10000.0}, "Another base (500000 in A, 10000 in B): breaks from position 4 on"),
     ({"rope_scaling": None}, "Scaling dropped in B (llama3 x8 in A): breaks from position 442 on"),
     ({"torch_dtype": "float16"}, "dtype is bfloat16 in A and float16 in B"),
     ({"max_position_embeddings": 65536}, "length is 131072 in A and 65536 in B; also trained_length and served_length"),

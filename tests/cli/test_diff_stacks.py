@@ -258,9 +258,9 @@ def test_cells(changes, cell):
 
 
 def test_a_file_that_nothing_takes(refuse, diff_files):
-    (diff_files / "odd.json").write_text(json.dumps({**GOOD, "head_dim": 127}))
+    (diff_files / "odd.json").write_text(json.dumps({**GOOD, "rope_theta": 0}))
     assert refuse("diff --all-stacks odd.json").startswith(
-        "odd.json: no implementation takes it: head_dim is odd (127)"
+        "odd.json: no implementation takes it: rope_theta cannot be used (0)"
     )
 
 

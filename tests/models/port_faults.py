@@ -228,6 +228,12 @@ def cache(model, *, rows=None, positions=None, scale=1.0, sines=1.0, dtype=np.fl
     return {name: part.astype(dtype) for name, part in zip(("cos", "sin"), doubled, strict=True)}
 
 
+def take_share(model, share):
+    """The ladder of another share of the head."""
+    pairs = int(model.rotation.head_dim * share) // 2
+    return model.rotation.base ** -(np.arange(pairs) / pairs)
+
+
 def spread(model, width, first=0):
     count = len(model.frequencies)
     return model.rotation.base ** (-2.0 * (np.arange(count) + first) / width)
@@ -339,7 +345,11 @@ FAULTS = {
         ),
         " as ntk",
     ),
-    "linear for yarn in a configuration": (draw_yarn, lambda m: m.change({"rope_type": "linear"}), " as linear"),
+    "linear for yarn in a configuration": (
+        draw_yarn,
+        lambda m: m.change({"rope_type": "linear"}),
+        " as linear",
+    ),
     "another factor": (draw_scaled, lambda m: m.change({"factor": 3.0}), "another factor of"),
     "betas at their defaults": (
         draw_yarn,
@@ -367,7 +377,7 @@ FAULTS = {
     "share dropped": (draw_partial, lambda m: m.change(partial_rotary_factor=1.0), "turns the whole head"),
     "share twice": (
         draw_partial,
-        lambda m: m.change(partial_rotary_factor=m.config["partial_rotary_factor"] ** 2),
+        lambda m: frequencies(take_share(m, m.config["partial_rotary_factor"] ** 2)),
         "taken twice",
     ),
     "width of the heads": (draw_plain, lambda m: m.change(head_dim=None), "ladder of another width"),

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.comparison.divergence import BREAKS, PairDifference, Unknown, _find_first_position
+from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.comparison.sides import _label_scalings
 from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
+from tests.models.configurations import audit
 from tests.models.rotations import LENGTH, LLAMA, compare, find_naively, make_cache, make_rotation, told
 
 # ----------------------------------------------------------------------------------- the known answer
@@ -379,3 +381,37 @@ def test_a_difference_too_small_to_break():
         "Different: frequencies differ, but no phase is off by more than pi/8 within 4,096 positions"
     )
     assert text.endswith("(at most 0.00041 rad).")
+
+
+# ----------------------------------------------------------------- what both sides state otherwise is no fault
+
+
+SHARED = {"model_type": "glm4", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 8192}
+SCALED = {"rope_type": "linear", "factor": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text"),
+    [
+        ({"partial_rotary_factor": 0.25}, {"partial_rotary_factor": 0.5}, "another share of the head that is turned"),
+        ({"partial_rotary_factor": 0.25}, {"partial_rotary_factor": 0.0625}, "another share of the head that is tur"),
+        ({"rope_theta": 1e8}, {}, "another base (100000000 in A, 10000 in B)"),
+        ({"rope_scaling": SCALED}, {"rope_scaling": {**SCALED, "factor": 4.0}}, "another factor of linear (2 in A, 4 "),
+        ({"rope_scaling": SCALED}, {"rope_scaling": {**SCALED, "factor": 0.5}}, "another factor of linear (2 in A, 0."),
+        (
+            {"rope_scaling": SCALED},
+            {"rope_scaling": {**SCALED, "rope_type": "dynamic"}},
+            "another scaling (linear x2 in A, dynamic x2 in B)",
+        ),
+        ({"rope_scaling": SCALED}, {}, "scaling dropped in B"),
+        ({"rope_theta": 5e5}, {"rope_theta": None}, "B has the default base 10000"),
+    ],
+)
+def test_what_both_files_state_otherwise_is_the_cause(one, other, text):
+    """Each pair differs in one key; of those that one file does not state a way is named, as it may be a fault."""
+    rotations = [
+        [layer.rotation for layer in audit({key: value for key, value in {**SHARED, **keys}.items() if value}).layers]
+        for keys in (one, other)
+    ]
+    (cause,) = compare_rotations(*rotations, length=4096).causes
+    assert cause.text.startswith(text)

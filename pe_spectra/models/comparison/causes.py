@@ -9,8 +9,16 @@ from pe_spectra.models.comparison.divergence import EXACT, Cause, find_off
 from pe_spectra.models.comparison.start import Start
 from pe_spectra.models.comparison.ways import OTHERS, WAYS, Way
 from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import NONE, Rotation
+from pe_spectra.models.stacks.description import KINDS
 
+#: Ways by which one number follows from another, as it may by chance.
+_BY_NUMBERS = (
+    "share-twice", "exponent", "scaling-twice", "scaling-inverted", "scaling-dropped", "default-base",
+    "scaling-and-base-dropped",
+)  # fmt: skip
+#: Parameters that are none of one scaling.
+_OF_ALL = ("base", "share", "scaling")
 #: Roundings of one side that a way may multiply.
 _MULTIPLIED = 4
 
@@ -18,7 +26,8 @@ _MULTIPLIED = 4
 def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     """Name the first known way that makes the frequencies of one side from those of the other.
 
-    What was computed is held against what is stated, and else B against A: ways that start from there go first.
+    What was computed is held against what is stated, and else B against A: ways that start from there go first. Where
+    both sides state what differs, numbers that follow from each other do so by chance, and what differs is named.
 
     Parameters
     ----------
@@ -41,8 +50,39 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
         left = "never" if one_stated and not start.is_reference else "only"
         found = next((way for way in ways if way.back != left and _explains(way, start)), None)
         if found is not None:
+            if found.code in _BY_NUMBERS and (stated := _name_stated(a, b, layer)) is not None:
+                return stated
             return Cause(code=found.code, text=_write(found, letter, start), layers=(layer,))
     return None
+
+
+def _name_stated(a: Rotation, b: Rotation, layer: str) -> Cause | None:
+    """Name the parameters that both sides state otherwise; None where one does not state all that differ."""
+    one, other = _list_stated(a), _list_stated(b)
+    if {"scaling"} <= one.keys() & other.keys() and a.scaling != b.scaling:
+        one, other = ({name: side[name] for name in _OF_ALL if name in side} for side in (one, other))
+    changed = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    if not changed or not {*changed} <= one.keys() & other.keys():
+        return None
+    scalings = f"{label_scaling(a)} in A, {label_scaling(b)} in B"
+    of = f" of {a.scaling}"
+    words = {"base": "base", "share": "share of the head that is turned", "original": f"original length{of}"}
+    texts = [
+        f"another scaling ({scalings})" if name == "scaling"
+        else f"another {words.get(name, name + of)} ({show(one[name])} in A, {show(other[name])} in B)"
+        for name in changed
+    ]  # fmt: skip
+    code = {"base": "other-base", "share": "other-width"}.get(changed[0], "other-scaling")
+    return Cause(code=code, text=" and ".join(texts), layers=(layer,))
+
+
+def _list_stated(side: Rotation) -> dict[str, object]:
+    """What a side states of its frequencies, by the names of the catalogue; nothing of what was computed."""
+    if isinstance(side, Dump) or side.scaling not in (*KINDS, NONE):
+        return {}
+    found: dict[str, object] = {} if side.base_key == "" else {"base": side.base}
+    found |= {} if side.scaling == NONE else {"scaling": side.scaling}
+    return found | {name: value for name, value in side.options.items() if name != "served"}
 
 
 def _explains(way: Way, start: Start) -> bool:

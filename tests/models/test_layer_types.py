@@ -534,3 +534,16 @@ def test_dynamic_of_an_odd_width_grows_by_its_own_exponents():
     found = STACKS["transformers-5"].read(stated, stated.layers[0], 40000)
     base = 3e6 * (2 * 40000 / 4096 - 1) ** (51 / 49)
     assert_allclose(found.frequencies, base ** (-np.arange(0, 51, 2) / 51), rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["ultrabert", "beam"])
+@pytest.mark.parametrize("base", [None, 4321.0])
+def test_blocks_in_rope_scaling_lack_a_base_as_their_class_has_it(model, base):
+    """As transformers 5.24.0: UltraBert has a base for them and fails at one on top, Beam takes that and needs one."""
+    blocks = {name: {"rope_type": "linear", "factor": 4.0} for name in ("sliding_attention", "full_attention")}
+    config = {"model_type": model, "rope_scaling": blocks, **({"rope_theta": base} if base else {})}
+    errors = [one for one in audit(config).findings if one.level == "error"]
+    assert bool(errors) == ((model, base) in (("ultrabert", 4321.0), ("beam", None)))
+    if not errors:
+        expected = (base or 1e4) ** (-2 / 128) / 4
+        assert turn(config)["sliding_attention"].frequencies[1] == pytest.approx(expected)

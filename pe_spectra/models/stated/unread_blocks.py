@@ -111,9 +111,11 @@ def _move(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
     """Put blocks by type from rope_scaling in the place of rope_parameters, and report what they lack.
 
     A base on top fills them where the class has no defaults of its own for blocks that lack something; those of a class
-    that has are in rope_parameters, and gone.
+    that has are in rope_parameters, and gone. A class that reads no base there but takes empty blocks has one.
     """
-    top = {"rope_theta": keys.found["rope_theta"]} if known.needs and "rope_theta" in keys else {}
+    lacks_base = bool(load_refusals(keys, known).get("empty"))
+    is_filled = known.needs and (known.base_key or lacks_base)
+    top = {"rope_theta": keys.found["rope_theta"]} if is_filled and "rope_theta" in keys else {}
     others = top if known.needs else {SHARES[0]: 1.0}
     blocks = {
         name: {**others, **block} if isinstance(block, Mapping) else block
@@ -121,7 +123,7 @@ def _move(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
     }
     for name in dict.fromkeys(labels):
         block = blocks.get(name, {} if not known.needs else None)
-        has_default = known.needs and known.base_key
+        has_default = known.needs and (known.base_key or not lacks_base)
         if isinstance(block, Mapping) and not has_default and block.get("rope_theta") is None:
             lacking = f"{keys.where}rope_scaling.{name}" + (".rope_theta" if block else "")
             message = f"{lacking} is not set, so the class of {known.model} in {keys.reader} refuses the file"

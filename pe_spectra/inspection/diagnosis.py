@@ -36,6 +36,7 @@ def find_in_table(anatomy: Anatomy) -> tuple[RowFinding, ...]:
     """Say what the rows of a table show: single rows first, then changes, then the whole table.
 
     >>> from pe_spectra.inspection.anatomy import dissect
+    >>> import numpy as np
     >>> table = np.ones((40, 4)) + np.arange(40)[:, None] / np.arange(1, 5)
     >>> table[20] = 0
     >>> [found.code for found in find_in_table(dissect(table))]

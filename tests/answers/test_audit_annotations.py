@@ -23,7 +23,7 @@ PLACES = {
     "llama3-original-missing": ("original-length-missing", "rope_scaling"),
     "dynamic-without-factor": ("key-missing", "rope_scaling"),
     "both-generations-contradict": ("keys-contradict", "rope_theta"),
-    "head-dim-odd": ("value-refused", "head_dim"),
+    "head-dim-odd": ("refused", "head_dim"),
     "base-missing-131072": ("base-defaulted", ""),
 }
 

@@ -167,7 +167,7 @@ def test_the_worst_of_several_is_said_first(cli, models):
     change(models / "gemma-3-1b-it" / "config.json", sliding_window=64)
     change(models / "llama-3.1-8b" / "config.json", rope_theta=10000.0)
     text = cli("check models/ --against ref.json").out.splitlines()[0]
-    assert text.startswith("Not as frozen: llama-3.1-8b/config.json: B has the default base")
+    assert text.startswith("Not as frozen: llama-3.1-8b/config.json: Another base (500000 in A, 10000 in B)")
     assert text.endswith("; 1 other entry of 3 is not.")
 
 

@@ -85,7 +85,7 @@ def test_releases_are_told_apart_by_what_they_read():
 
 
 def test_values_that_nobody_means_are_named_as_the_file_has_them():
-    assert "head_dim is odd, 127" in find_finding(change(head_dim=127), "value-refused").message
+    assert "head_dim is odd (127)" in find_finding(change(head_dim=127), "refused").message
     config = change(model_type="phi", partial_rotary_factor=2.0)
     assert "partial_rotary_factor is out of range (2.0)" in find_finding(config, "unusable-value").message
     config = {"model_type": "gpt_neox", "hidden_size": 64, "num_attention_heads": 1, "rotary_pct": 2.0}

@@ -272,7 +272,7 @@ class Stack:
     ) -> Rotation | None:
         """What is computed with numbers that the catalogue does not accept; None where they are checked, or none is."""
         stated = layer.written if layer.unusable else layer
-        if stated is None or not self.takes_any:
+        if stated is None or stated.unusable or not self.takes_any:
             return None
         return compute_with_fault(lambda: self._turn(configuration, stated, served, as_written=True), fault)
 

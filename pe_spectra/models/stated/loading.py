@@ -331,14 +331,12 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
             yield f"{where}{key}", "is null"
 
 
-def report_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> None:
-    """Report a head of an odd width that is turned as a whole, where the class of a model refuses it.
+def find_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> str:
+    """Say of a head of an odd width that is turned as a whole that the class of a model refuses it; else nothing.
 
-    >>> keys = Keys({"head_dim": 65}, "config.json")
-    >>> report_odd(keys, KnownModel(model="llama", part_model="llama"), "head_dim", 65)
-    >>> [one.code for one in keys.findings]
-    ['value-refused']
+    >>> find_odd(Keys({"head_dim": 65}, "config.json"), KnownModel(model="llama", part_model="llama"), "head_dim", 65)
+    'head_dim is odd (65); an even number is accepted'
     """
     own = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
-    if own.get("odd_head") and " / " not in width_key and width > _TINY:
-        _report(keys, width_key, f"is odd, {width}", known.model)
+    is_refused = own.get("odd_head") and " / " not in width_key and width > _TINY
+    return f"{width_key} is odd ({width}); an even number is accepted" if is_refused else ""

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import has_no_base, report_odd, report_refused
+from pe_spectra.models.stated.loading import find_odd, has_no_base, report_refused
 from pe_spectra.models.stated.needs import report_needs, report_unshared
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
@@ -92,12 +92,12 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
     share, share_key = _read_share(keys, known, one.name, width)
     if known.share > 1 and share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
-    if known.is_known and one.turns and width % 2 and share == 1:
-        report_odd(keys, known, width_key, width)
+    is_odd = known.is_known and one.turns and width % 2 and share == 1
     refused = known.refused + (known.refused_without_head if " / " in width_key else ())
     return LayerStatement(
         name=one.name,
         places=one.places,
+        unusable=find_odd(keys, known, width_key, width) if is_odd else "",
         head_dim=width,
         share=share,
         share_beside=_read_share_beside(keys, known) if "" in newer else None,
@@ -225,10 +225,12 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if stated is not None:
         return stated // known.axes // known.axis_step * known.axis_step, key or (looked or ("head_dim",))[0]
     found: list[tuple[int, str]] = []
+    # a file that says one of the two alone lacks the other; one that says neither has those of its class
+    is_silent = bool(keys.where or known.hidden_key or known.heads_key) or not keys.has_any(*WIDTHS, *HEADS)
     for own, names, default in ((known.hidden_key, WIDTHS, known.hidden), (known.heads_key, HEADS, known.heads)):
         looked = (own,) if own else names  # a class with another name for it reads no other
         key = keys.find_key(looked)
-        if key is None and default is not None:
+        if key is None and default is not None and is_silent:
             found.append((default, own or names[0]))
         else:
             found.append((keys.read_integer(*looked), key or ""))

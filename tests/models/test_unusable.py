@@ -216,3 +216,11 @@ def test_an_older_release_is_asked_the_same():
     again = read_configuration(change(rope_theta=0), "config.json").read_by("4.57.6")
     assert "rope_theta cannot be used" in again.layers[0].unusable
     assert read(scale(**{**YARN, "factor": 0})).keys["rope_scaling"]["factor"] == 0
+
+
+@pytest.mark.parametrize("share", [1e300, float(1 << 50)])
+@pytest.mark.parametrize("block", [SOUND, {**LISTED, "rope_theta": 1e4, "short_factor": [1.0], "long_factor": [2.0]}])
+def test_a_share_beyond_all_heads_is_an_error_and_takes_no_memory(share, block):
+    found = audit({"model_type": "glm4", "rope_parameters": {**block, "partial_rotary_factor": share}})
+    assert not found.layers[0].frequencies.size
+    assert [one.level for one in found.findings if one.code == "refused"] == ["error"]

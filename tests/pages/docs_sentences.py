@@ -180,6 +180,11 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
+        "{} of these state a width, or a number of heads, alone",
+        lambda: (test_refusals.UNUSABLE[NEWEST][test_refusals.LACKING],),
+    ),
+    Sentence(
+        MODELS,
         "Of the older release {} of {} classes were asked",
         lambda: tuple(len(load_table(name)["classes"]) for name in (OLDER + REFUSALS, OLDER)),
     ),

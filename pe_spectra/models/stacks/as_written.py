@@ -14,6 +14,7 @@ import numpy as np
 
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled
 from pe_spectra.errors import InputError
+from pe_spectra.limits import MAX_HEAD_WIDTH
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import Written
 
@@ -36,8 +37,8 @@ def compute_formula(values: Mapping[str, Any]) -> _Computed:
     """
     scaling, is_whole = SCALINGS[values["scaling"]], values["scaling"] == "proportional"
     width = values["d"] if is_whole else int(values["d"] * values["share"])
-    if width % 2:
-        raise InputError("the width that is turned is odd", str(width))
+    if width % 2 or width > MAX_HEAD_WIDTH:
+        raise InputError("the width that is turned is odd, or too large", str(width))
     options = {key: values[key] for key in (*scaling.keys, *(("share",) if is_whole else ())) if key in values}
     if "truncate" in options:
         options["truncate"] = options["truncate"] == "yes"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.limits import MAX_HEAD_WIDTH
 from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.keys import LISTS
@@ -77,7 +78,7 @@ def _take_lengths(found: Description) -> float:
 
     A list of one number serves every pair.
     """
-    pairs = int(found.values["d"] * found.values["share"]) // 2
+    pairs = int(min(found.values["d"] * found.values["share"], MAX_HEAD_WIDTH)) // 2
     for key in LISTS:
         if len(found.values[key]) == 1:
             found.values[key] *= pairs
@@ -173,9 +174,6 @@ def _note_original(found: Description) -> None:
 def _read_longrope_of_five(found: Description) -> None:
     _refuse_su(found)
     ratio = _take_lengths(found)
-    for name in LISTS:
-        if len(found.values[name]) == 1:  # one number serves every pair
-            found.values[name] *= int(found.values["d"] * found.values["share"]) // 2
     if find_known(found.configuration.model, NEWEST).short_only:
         found.values["served"] = found.values["original"]
         found.notes.append("short_factor serves every length: the class of the model does not hand the length on")

@@ -30,7 +30,7 @@ _SLOTS = (8, 32, 128)
 #: Sources whose tables stay in cache, those that are placed together, and points of one product.
 _IN_CACHE, _TOGETHER, _POINTS = 1 << 14, 1 << 15, 1024
 #: A sum is right to 1e-13 where it is at least this share of the masses in its cell and those beside it, whose
-#: Gaussians are right to 2e-15 of their peak, and this share of the masses far away.
+#: Gaussians are right to 3e-15 of their peak, and this share of the masses far away.
 _NEAR_SHARE, _FAR_SHARE = 0.03, 3e-4
 _NO_SUMS = 0, np.empty(0), np.empty(0, dtype=bool)
 

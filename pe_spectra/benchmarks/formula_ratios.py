@@ -152,7 +152,7 @@ FORMULA_ROWS = (
         name="A1",
         what="Algorithm 1, any function, d = 65536",
         over="rfft + irfft",
-        target=2.1,
+        target=1.2,
         measure=lambda: measure_any_function(WIDTH),
         margin=3,
     ),

@@ -38,7 +38,6 @@ ROWS: tuple[RatioRow, ...] = (
         over="rfft",
         target=2.0,
         measure=lambda: measure_weights(spectrum_rows.LARGE),
-        gate=True,
     ),
     RatioRow(
         name="E2",

@@ -84,7 +84,7 @@ def read_scheme(config: Mapping[str, Any], path: str) -> Scheme:
     others = ", ".join(layer.name for layer in turning if layer is not first)
     notes = (f"the parameters of {first.name} layers are used; others: {others}",) if others else ()
     found = turn_layer(configuration, first)
-    reason = found.reason if isinstance(found, Refusal) else found.fault.rpartition("; ")[0]
+    reason = found.reason if isinstance(found, Refusal) else found.fault
     if isinstance(found, Refusal) or reason:
         raise FileError(path, reason.removeprefix(f"{path}: "))
     return Scheme(name="rope", values=found.parameters, notes=(*notes, *found.notes))

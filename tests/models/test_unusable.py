@@ -212,6 +212,13 @@ def test_who_needs_one_rotation_refuses_the_file():
         read_scheme(change(rope_theta=0), "c.json")
 
 
+def test_an_odd_head_has_no_rotation_with_another_such_value_either():
+    keys = change(head_dim=63, rope_scaling={"rope_type": "linear", "factor": -2.0})
+    assert not audit(keys).layers[0].frequencies.size
+    assert [one.level for one in find(keys, "refused")] == ["error"]
+    assert audit(change(head_dim=64, rope_scaling=keys["rope_scaling"])).layers[0].frequencies.size
+
+
 def test_an_older_release_is_asked_the_same():
     again = read_configuration(change(rope_theta=0), "config.json").read_by("4.57.6")
     assert "rope_theta cannot be used" in again.layers[0].unusable

@@ -295,7 +295,9 @@ def _check_reading(layer: LayerAudit) -> Iterator[Finding]:
     """Say why the answering stack refuses the file, as a finding of the kind of its cause, and what it cannot apply."""
     block, refusal, rotation = layer.block, layer.refusal, layer.rotation
     if rotation is not None and rotation.fault:
-        yield layer.find(UNUSABLE_VALUE, rotation.fault)
+        computed = "the frequencies are those that are computed with it all the same"
+        effect = computed if rotation.by_fault else "no rotation depends on it"
+        yield layer.find(UNUSABLE_VALUE, f"{rotation.fault}; {effect}")
     turned, width = (rotation and rotation.rotary_dim) or 0, layer.statement.head_dim
     if turned > width and not any(one.code in _ABOUT_WIDTHS for one in layer.configuration.findings):
         message = (

@@ -46,15 +46,15 @@ def compute_formula(values: Mapping[str, Any]) -> _Computed:
 
 
 def compute_with_fault(turn: Callable[[], Rotation], fault: str) -> Rotation | None:
-    """Return a rotation with the value that its key cannot have told; None where no finite frequencies follow.
+    """Return a rotation with what is wrong with a value; None where no finite frequencies follow.
 
     Parameters
     ----------
     turn : computes it. fault : what is wrong with the value.
 
     >>> found = compute_with_fault(lambda: Rotation(frequencies=np.ones(1), attention_scaling=1.0), "base is 0.5")
-    >>> found.fault
-    'base is 0.5; the frequencies are those that are computed with it all the same'
+    >>> found.fault, found.by_fault
+    ('base is 0.5', True)
     """
     try:
         found = turn()
@@ -64,5 +64,4 @@ def compute_with_fault(turn: Callable[[], Rotation], fault: str) -> Rotation | N
     if values is None or not (np.abs(values) <= _LARGEST).all() or not 0 < factor < math.inf:  # nan is not
         return None
     taken = any(isinstance(one, Written) for one in (found.base, *found.options.values()))
-    depends = "the frequencies are those that are computed with it all the same"
-    return replace(found, fault=f"{fault}; {depends if taken or found.rope is None else 'no rotation depends on it'}")
+    return replace(found, fault=fault, by_fault=taken or found.rope is None)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import BASES, HEADS, LISTS, LOCAL_BASES, NUMBERS, WIDTHS
+from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, Written
@@ -96,8 +96,8 @@ def leave_out(
     if not any(layer.unusable for _, layer in _list_layers(found)):
         return found
     written = _read_written(config, [*errors], read)
-    # nothing follows of a width or a number of heads that is none, nor of what is no number
-    is_lost = any(path[-1] in (*WIDTHS, *HEADS) or not _is_number(_take(config, path)) for path in errors)
+    # nothing follows of what is no number
+    is_lost = any(not _is_number(_take(config, path)) for path in errors)
     if not written and is_lost:
         raise error
     return _change_layers(found, lambda key, one: replace(one, written=written.get(key)) if one.unusable else one)

@@ -95,9 +95,18 @@ def test_of_blocks_by_layer_type_one_is_written():
         ({}, 128, "lengthened", "published for fine-tuning"),
         ({"rope_scaling": YARN}, 256, "nothing-needed", "reaches 256 positions"),
         ({"rope_scaling": YARN}, 512, "lengthened", "in place of 4, not on top of it"),
+        # a length that is not stated would become that of the target
+        ({"rope_scaling": {"type": "yarn", "factor": 4.0}}, 512, "lengthened", "64 positions before it"),
+        (
+            {"rope_scaling": {**YARN, "beta_fast": 0.5}},
+            512,
+            "lengthened",
+            "in place of 4",
+        ),  # a ramp that runs backwards
         ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, 128, "lengthened", "in place of dynamic"),
         ({"rope_scaling": LLAMA3, "max_position_embeddings": 512}, 1024, "trained-with-scaling", "llama3 x8"),
         ({"rope_scaling": LLAMA3, "max_position_embeddings": 512}, 256, "nothing-needed", "reaches 512"),
+        ({"rope_scaling": LLAMA3, "max_position_embeddings": 32}, 64, "nothing-needed", "reaches 64"),
         ({"model_type": "gptj", "rotary_dim": 8}, 128, "not-read", "reads no rotary block of this model as"),
         ({"rope_theta": 4.0}, 128, "lengthened", "even unchanged no pair has out-of-range phases"),
     ],
@@ -109,6 +118,13 @@ def test_outcomes(changed, target, outcome, words):
     assert bool(report.methods) == (outcome != "nothing-needed")
     assert (found.configuration is not None) == (outcome == "lengthened")
     assert (found.method is not None) == (outcome == "lengthened")
+
+
+@pytest.mark.parametrize(("stated", "expected"), [(1.1386294361, None), (1.0, 1.0)])
+def test_a_factor_on_scores_stays_where_its_formula_does_not_give_it(stated, expected):
+    found, _ = plan({**SMALL, "rope_scaling": {**YARN, "attention_factor": stated}}, 512)
+    assert found.configuration.block.get("attention_factor") == expected
+    assert (", stays" in found.reason) == (expected is not None)
 
 
 @pytest.mark.few(1)
@@ -240,6 +256,14 @@ def test_a_trained_length_goes_before_that_of_the_file():
         ({**SMALL, "head_dim": 2}, "rotary width is out of range (2); 4 to"),
         ({**SMALL, "rope_theta": 1.5}, "base is out of range (1.5); 2 to"),
         ({**SMALL, "rope_parameters": {"rope_type": "yarn"}}, "has no frequencies to lengthen"),
+        (
+            {**SMALL, "rope_scaling": {**YARN, "factor": -1}},
+            "no sound frequencies to lengthen: rope_scaling.factor cannot",
+        ),
+        (
+            {**SMALL, "rope_scaling": {**YARN, "beta_slow": 1e30}},
+            "no sound frequencies to lengthen: rope_scaling: beta_sl",
+        ),
         ({**SMALL, "rope_parameters": {"rope_type": "proportional", "partial_rotary_factor": 0.5}}, "no plain ladder"),
     ],
 )

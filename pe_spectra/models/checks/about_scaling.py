@@ -17,7 +17,7 @@ from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number, write_rounded
 
 #: Factors that differ by less agree, and so do a factor and a ratio of lengths.
-_NEAR = 0.01
+NEAR = 0.01
 _ORIGINAL = "original_max_position_embeddings"
 _LONGROPE = ("longrope", "su")
 #: The ends of a ramp by its scaling, in turns within the original length: below, above; as they are where not set.
@@ -45,7 +45,7 @@ _FACTOR_MISMATCH = Kind(
     "Where it asks for less, nothing breaks, and a note says what the scaling would reach. Where the length before the "
     "scaling is the longer one, one of the two is wrong.",
     formula="yarn, linear: max_position_embeddings / original_max_position_embeddings above factor by "
-    f"{100 * _NEAR:g} %: warning; "
+    f"{100 * NEAR:g} %: warning; "
     "below: note; original_max_position_embeddings above max_position_embeddings (llama3: not below, for which "
     "transformers writes a line in its log): warning",
     references=(PENG, TRANSFORMERS),
@@ -85,7 +85,7 @@ _ATTENTION_FACTOR = Kind(
     reasoning="The attention factor stands on every cosine and sine, so scores have its square. A file may give it, "
     "but then it should be the one that the model was trained with; usually that is the formula's.",
     formula="yarn: 0.1 ln s + 1, or the ratio of mscale and mscale_all_dim; longrope: sqrt(1 + ln s / ln L); a "
-    f"difference above {100 * _NEAR:g} % is reported",
+    f"difference above {100 * NEAR:g} % is reported",
     references=(PENG, TRANSFORMERS),
 )
 _UNKNOWN_SCALING = Kind(
@@ -256,7 +256,7 @@ def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
         return
     if block.kind not in ("yarn", "linear") or factor is None or length == original:
         return
-    if abs(ratio / factor - 1) <= _NEAR:
+    if abs(ratio / factor - 1) <= NEAR:
         return
     reached = round(factor * original)
     by_class = " by default" if configuration.length_key else ""
@@ -282,7 +282,7 @@ def _check_attention(layer: LayerAudit) -> Iterator[Finding]:
         computed = float(compute_longrope_attention(factor, original))
     else:
         return
-    if abs(given / computed - 1) > _NEAR:
+    if abs(given / computed - 1) > NEAR:
         message = (
             f"{block.where}.attention_factor is {given:g}, while factor {write_number(factor)} gives {computed:.6g}; "
             f"attention scores are {write_rounded((given / computed) ** 2, 4)} times what the formula means; leave it "

@@ -81,7 +81,7 @@ class Attempt(NamedTuple):
     """A way, its keys in a rotary block, and what it is computed by."""
 
     method: str
-    scaling: Mapping[str, Any]  #: empty where nothing is scaled
+    scaling: Mapping[str, Any]  #: empty where nothing is scaled; None for a key that goes
     frequencies: F64  #: of each pair at the target, fastest first
     attention: float
     reason: str
@@ -203,7 +203,6 @@ def _write(
                 kept=find_known(model.configuration.model).scaling if choice.keeps else None,
                 beside=beside,
             )
-            block.pop("attention_factor", None)
         written, length_key = write_length(written, path, model.target)
         first = first or (where, block, length_key)
     return (written, *(first or ("", {}, "")))
@@ -223,7 +222,7 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
     layers = {one.name: one for one in new.layers}
     for one in model.far:
         found = _read(stack, new, layers.get(one.name), model.target)
-        if found is None or not is_same(np.sort(_frequencies(found))[::-1], choice.frequencies):
+        if found is None or not is_same(np.sort(_frequencies(found)), np.sort(choice.frequencies)):
             return None
         if abs((found.attention_scaling or 1) - choice.attention) > SAME:
             return None
@@ -234,7 +233,7 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
         if before is None or after is None:
             return None
         if not is_same(_frequencies(before), _frequencies(after)):
-            if not is_same(np.sort(_frequencies(after))[::-1], choice.frequencies):
+            if not is_same(np.sort(_frequencies(after)), np.sort(choice.frequencies)):
                 return None
             along.append(one.name)
     return tuple(along)

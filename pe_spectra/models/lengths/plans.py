@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError
 from pe_spectra.models.audit import LayerAudit
+from pe_spectra.models.checks.about_scaling import NEAR
 from pe_spectra.models.lengths.adapted import Attempt, Model, NewConfiguration, find_configuration
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult, compare_methods
 from pe_spectra.models.lengths.proposals import RECOMMENDED, WAYS, list_formulas_of_length
@@ -88,6 +89,7 @@ def plan_lengthening(
     far = turned if doubts else far
     model = Model(configuration, keys, far, [one for one in turned if one not in far], target, stack)
     reach, original = find_lengths(configuration.path, (far or turned)[0], trained)
+    reach = max(reach, original or 0)
     check_range(configuration.path, (far or turned)[0], original or reach)
     plan = _begin(model, (far or turned)[0], reach, original)
     if not far or target <= reach:
@@ -174,8 +176,9 @@ def _list_choices(plan: Plan, layer: LayerAudit, report: ContextReport) -> Itera
     """The ways to recommend, the first before the others."""
     rows = {row.method: row for row in report.methods}
     factor, trained = report.target / (report.trained or 1), report.trained
-    if plan.scaling in _RAISED:
-        yield _raise_factor(plan, layer, factor)
+    rope = layer.rotation.rope if layer.rotation is not None else None
+    if plan.scaling in _RAISED and rope is not None:
+        yield _raise_factor(plan, rope, factor, trained or 1)
         return
     before = rows["none"]
     instead = f", in place of {plan.scaling}" if plan.scaling != "none" else ""
@@ -183,7 +186,7 @@ def _list_choices(plan: Plan, layer: LayerAudit, report: ContextReport) -> Itera
         yield _choose(before, {}, "even unchanged no pair has out-of-range phases; the length alone is written")
     for name in sorted(RECOMMENDED, key=lambda name: rows[name].unseen_pairs):
         row = rows[name]
-        keys = {"rope_type": name, "factor": factor, **({_ORIGINAL: trained} if name == "yarn" else {})}
+        keys = _list_keys(name, factor, trained or 1)
         left = f"it leaves {row.unseen_pairs or 'none'} of {report.pairs} pairs with out-of-range phases"
         yield _choose(row, keys, f"{left} ({before.unseen_pairs} unchanged) and is published for fine-tuning{instead}")
 
@@ -192,20 +195,29 @@ def _choose(row: MethodResult, keys: Mapping[str, Any], reason: str) -> Attempt:
     return Attempt(row.method, keys, row.frequencies, row.attention_scaling, reason, row.training)
 
 
-def _raise_factor(plan: Plan, layer: LayerAudit, factor: float) -> Attempt:
+def _list_keys(scaling: str, factor: float, original: int) -> dict[str, Any]:
+    """The keys of a block that has a scaling by a factor."""
+    return {"rope_type": scaling, "factor": factor, **({_ORIGINAL: original} if scaling == "yarn" else {})}
+
+
+def _raise_factor(plan: Plan, rope: Rope, factor: float, original: int) -> Attempt:
     """The scaling that the file states with a larger factor: one in place of the other, not on top of it."""
-    rope = layer.rotation.rope if layer.rotation is not None else None
-    keys: dict[str, Any] = {"rope_type": plan.scaling, "factor": factor}
-    values = {**_read_parameters(rope), "factor": factor, "attention_factor": None}
-    ladder = Rope(**{name: value for name, value in values.items() if value is not None}).frequencies()
+    stated = {one.keyword: getattr(rope, one.keyword) for one in Rope.accepts}
+    plain = {**stated, "attention_factor": None}
+    # what the formula gives for the old factor is none for the new one; what it does not give was chosen
+    is_derived = abs(rope.amplitude / _build(plain).amplitude - 1) <= NEAR
+    ladder = _build({**(plain if is_derived else stated), "factor": factor}).frequencies()
     before = write_number(plan.factor or 1)
     reason = (
         f"{plan.stated}, {plan.original:,} positions before it, not whether training had "
         f"it; this is its factor for the target, in place of {before}, not on top of it"
     )
+    if not is_derived:
+        reason += f"; attention_factor {write_number(rope.amplitude)}, which its formula does not give, stays"
+    keys = {**_list_keys(plan.scaling, factor, original), **({"attention_factor": None} if is_derived else {})}
     training = WAYS[plan.scaling].training
     return Attempt(plan.scaling, keys, ladder.values, float(ladder.amplitude), reason, training, keeps=True)
 
 
-def _read_parameters(rope: Rope | None) -> dict[str, Any]:
-    return {} if rope is None else {one.keyword: getattr(rope, one.keyword) for one in Rope.accepts}
+def _build(values: Mapping[str, Any]) -> Rope:
+    return Rope(**{name: value for name, value in values.items() if value is not None})

@@ -33,7 +33,8 @@ def write_block(
     layer : the type of layers whose scaling it is, "all" where there is one; where rope_parameters is nested by type,
         the block of this one alone is written.
     generation : of GENERATIONS, the block that is written.
-    scaling : rope_type and its keys. base : what the block gives as rope_theta, where it is of the newer generation.
+    scaling : rope_type and its keys, None for one that goes.
+    base : what the block gives as rope_theta, where it is of the newer generation.
     kept : the block that the model's class takes where the file has none, if keys of the scaling that there is stay,
         unless `scaling` has them; None where they go.
     beside : the blocks of the other types of layers, where rope_parameters becomes nested by type; None leaves it flat.
@@ -55,6 +56,7 @@ def write_block(
         stays = dict(kept)
     block = {"rope_type": scaling["rope_type"], **({"rope_theta": base} if generation == NEWER else {}), **stays}
     block = {**{key: value for key, value in block.items() if key != "type"}, **scaling}
+    block = {key: value for key, value in block.items() if value is not None or key not in scaling}
     written = {**(newer if beside is None else beside), layer: block} if nested else block
     others = [name for name in GENERATIONS if name != generation and keys.get(name) is not None]
     _replace(keys, generation, others, written)

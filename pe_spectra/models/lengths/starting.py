@@ -38,7 +38,8 @@ def list_turned(configuration: Configuration, trained: int | None) -> list[Layer
 
     Raises
     ------
-    FileError : there are none, or the frequencies of one cannot be given.
+    FileError : there are none, the frequencies of one cannot be given, or are computed with a value that its key
+        cannot have.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4, "max_position_embeddings": 64}
@@ -60,6 +61,9 @@ def list_turned(configuration: Configuration, trained: int | None) -> list[Layer
         if one.rotation is None:
             reason = one.refusal.reason.removeprefix(f"{path}: ") if one.refusal is not None else "it is not known"
             raise FileError(path, f"has no frequencies to lengthen: {reason}")
+        if one.rotation.by_fault:
+            reason = one.rotation.fault.removeprefix(f"{path}: ")
+            raise FileError(path, f"has no sound frequencies to lengthen: {reason}")
     return turned
 
 

@@ -388,6 +388,17 @@ def test_a_difference_too_small_to_break():
 
 SHARED = {"model_type": "glm4", "head_dim": 128, "rope_theta": 1e4, "max_position_embeddings": 8192}
 SCALED = {"rope_type": "linear", "factor": 2.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}
+ENDS = {**YARN, "beta_fast": 16.0, "beta_slow": 1.0}
+
+
+def compare_files(one, other):
+    """The difference of two files that share all other keys."""
+    rotations = [
+        [layer.rotation for layer in audit({key: value for key, value in {**SHARED, **keys}.items() if value}).layers]
+        for keys in (one, other)
+    ]
+    return compare_rotations(*rotations, length=4096)
 
 
 @pytest.mark.parametrize(
@@ -403,15 +414,24 @@ SCALED = {"rope_type": "linear", "factor": 2.0}
             {"rope_scaling": {**SCALED, "rope_type": "dynamic"}},
             "another scaling (linear x2 in A, dynamic x2 in B)",
         ),
+        (
+            {"rope_scaling": ENDS},
+            {"rope_scaling": {**ENDS, "beta_fast": 32.0}},
+            "another beta_fast of yarn (16 in A, 32 ",
+        ),
         ({"rope_scaling": SCALED}, {}, "scaling dropped in B"),
         ({"rope_theta": 5e5}, {"rope_theta": None}, "B has the default base 10000"),
     ],
 )
 def test_what_both_files_state_otherwise_is_the_cause(one, other, text):
     """Each pair differs in one key; of those that one file does not state a way is named, as it may be a fault."""
-    rotations = [
-        [layer.rotation for layer in audit({key: value for key, value in {**SHARED, **keys}.items() if value}).layers]
-        for keys in (one, other)
-    ]
-    (cause,) = compare_rotations(*rotations, length=4096).causes
+    (cause,) = compare_files(one, other).causes
     assert cause.text.startswith(text)
+
+
+@pytest.mark.parametrize("key", ["attention_factor", "mscale"])
+def test_a_factor_on_scores_that_a_file_states_is_not_said_to_be_dropped(key):
+    other = {**YARN, "mscale_all_dim": 1.0, key: 1.0}
+    (found,) = compare_files({"rope_scaling": YARN}, {"rope_scaling": other}).differences
+    assert (found.what, found.b) == ("attention_scaling", 1.0)
+    assert found.effect == "scores in B are 0.771321 times those in A, the square of 0.878249"

@@ -15,7 +15,7 @@ from pe_spectra.models.stacks.description import KINDS
 #: Ways by which one number follows from another, as it may by chance.
 _BY_NUMBERS = (
     "share-twice", "exponent", "scaling-twice", "scaling-inverted", "scaling-dropped", "default-base",
-    "scaling-and-base-dropped",
+    "scaling-and-base-dropped", "parameter-dropped",
 )  # fmt: skip
 #: Parameters that are none of one scaling.
 _OF_ALL = ("base", "share", "scaling")

@@ -33,6 +33,8 @@ from pe_spectra.wording import count
 
 #: Axes of the first pairs that are shown.
 _SHOWN_AXES = 6
+#: Parameters by which a side states its factor on scores.
+_OF_SCORES = ("attention_factor", "mscale", "mscale_all_dim")
 #: Scores stay where q and k turn alike, and nothing else does.
 _SCORES_STAY = "so scores stay, but turned keys of one cannot be used with the other"
 
@@ -239,12 +241,15 @@ def _write_axes(axes: Sequence[int]) -> str:
 
 
 def _recognise_factor(sides: Sides, allowed: float) -> str:
-    """Say that an attention scaling is left out, or there twice, as a clause; empty where neither."""
+    """Say that an attention scaling is left out, or there twice, as a clause; empty where neither, or as stated."""
     a, b = (side.attention_scaling or 1.0 for side in (sides.a, sides.b))
     faulty = [("B", a, b), ("A", b, a)]
     if [*sides.dumps] == ["A"]:  # the fault is in what was computed
         faulty.reverse()
     for letter, right, found in faulty:
+        side = sides.a if letter == "A" else sides.b
+        if not isinstance(side, Dump) and any(side.options.get(name) is not None for name in _OF_SCORES):
+            continue
         # a product of floats has no end at which Python raises an error, as a power has
         for other, words in ((1.0, "dropped"), (right * right, "there twice"), (1 / right, "inverted")):
             if abs(found - other) <= 2 * allowed * found:

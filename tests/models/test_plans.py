@@ -137,6 +137,7 @@ def test_a_factor_on_scores_stays_where_its_formula_does_not_give_it(stated, exp
         ({"model_type": "qwen2_5_omni", "thinker_config": {}}, "thinker_config.text_config.rope_parameters"),
         ({"model_type": "qwen2_vl"}, "rope_parameters"),
         ({"model_type": "modernbert"}, "rope_parameters.full_attention"),
+        ({"model_type": "mimo_v2_flash"}, "rope_parameters.full_attention"),  # whose own block has a share
     ],
 )
 def test_of_a_model_of_several_parts_the_block_is_written_where_its_class_reads_it(config, where):

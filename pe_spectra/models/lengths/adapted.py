@@ -109,9 +109,12 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     nested = (None, _list_beside(model)) if model.near else (None,)
     parts = list(_list_parts(model))
     alike = tuple(one for one, why in parts if not why)
-    for others, beside, generation in product((alike, ()) if alike else ((),), nested, generations):
+    # a class whose own block has the share turns whole heads by another block that lacks it
+    shares = [{}] if layer.statement.share == 1 else [{}, {"partial_rotary_factor": layer.statement.share}]
+    for others, beside, share, generation in product((alike, ()) if alike else ((),), nested, shares, generations):
         paths = (model.part, *map(_find_path, others))
-        written, where, block, length_key = _write(model, paths, layer, choice, generation, beside)
+        tried = choice._replace(scaling={**choice.scaling, **share})
+        written, where, block, length_key = _write(model, paths, layer, tried, generation, beside)
         try:
             new = read_configuration(written, model.configuration.path)
         except (FileError, InputError):

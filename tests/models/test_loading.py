@@ -341,3 +341,45 @@ def test_types_of_layers_are_compared_where_a_class_counts_layers():
     keys = {"layer_types": ["full_attention", "other_attention"]}
     assert list_refused("edgetam_video", **keys) == []
     assert list_refused("edgetam_video", **keys, num_hidden_layers=2)
+
+
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+LLAMA3 |= {"original_max_position_embeddings": 2048}
+STRETCHED = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "refused"),
+    [
+        ("codegen", {"rope_parameters": LLAMA3, "rope_theta": 1e4}, "rope_parameters.rope_theta"),
+        ("codegen", {"rope_scaling": LLAMA3, "rope_theta": 1e4}, None),  # where the base on top goes
+        ("codegen", {"rope_scaling": LLAMA3}, "rope_scaling.rope_theta"),
+        ("esm", {"rope_scaling": LLAMA3, "rope_theta": 1e4}, "rope_scaling.rope_theta"),
+        ("sapiens2", {"rope_scaling": {"rope_type": "proportional"}, "rope_theta": 1e4}, "rope_scaling.rope_theta"),
+        # of both blocks rope_parameters alone is looked at, also where it is null
+        ("seamless_m4t", {"rope_scaling": {"rope_type": "linear"}, "rope_parameters": None}, None),
+        (
+            "seamless_m4t",
+            {"rope_scaling": {"rope_type": "default"}, "rope_parameters": {"rope_type": "linear"}},
+            "rope_parameters.factor",
+        ),
+        ("blt", {"rope_scaling": {"rope_type": "linear"}, "rope_parameters": None}, "rope_scaling.factor"),
+        # a scaling that is not computed is checked all the same
+        ("llama4_vision_model", {"rope_scaling": {"rope_type": "linear"}}, "rope_scaling.factor"),
+        ("wav2vec2-bert", {"rope_parameters": STRETCHED}, "rope_parameters"),
+        ("wav2vec2-bert", {"rope_parameters": STRETCHED, "max_position_embeddings": 4096}, None),
+        (
+            "wav2vec2-bert",
+            {"rope_scaling": STRETCHED, "max_position_embeddings": 4096, "rope_theta": 1e4},
+            "rope_scaling",
+        ),
+        ("esmfold2", {"rope_parameters": STRETCHED, "max_position_embeddings": 4096, "rope_theta": 1e4}, None),
+        ("sam3_video", {"rope_parameters": {**STRETCHED, "rope_theta": 1e4}, "max_position_embeddings": 4096}, None),
+    ],
+)
+def test_blocks_that_a_class_does_not_compute_with_are_checked_as_it_checks_them(model, keys, refused):
+    """Each was loaded, or refused, by transformers 5.24.0."""
+    found = read_configuration({"model_type": model, **keys}, "config.json").findings
+    assert [one.data["key"] for one in found if one.code in ("value-refused", "not-built")] == [refused][
+        : refused is not None
+    ]

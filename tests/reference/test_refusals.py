@@ -36,7 +36,6 @@ READERS = {NEWEST: None, OLDER: find_stack(f"transformers=={OLDER}", "--stack")}
 SILENT = {
     NEWEST: {
         "the class compares the width of its part that reads text with that of others": {"dots3_note_text": 1},
-        "a block of proportional scaling that the class does not use has no rope_theta in it": {"sapiens2": 1},
         "the class makes more layers of one than the file states": {"hrm_text": 1},
     },
     OLDER: {},
@@ -46,7 +45,7 @@ LACKING = "a width, or a number of heads, that the file leaves out beside the ot
 #: What loads and is refused here: the key, and how often.
 UNUSABLE = {
     NEWEST: {
-        "layer_types": 3, "rope_type": 2, "rope_parameters": 2, "hidden_size": 2, "num_attention_heads": 2,
+        "layer_types": 3, "rope_type": 2, "rope_parameters": 2, "hidden_size": 2, "num_attention_heads": 1,
         "num_hidden_layers": 1,
         LACKING: 19,
     },
@@ -99,11 +98,16 @@ def count_odd(cases):
         read = [find_stack("transformers-5", "--stack").read(one, layer, None)
                 for one in parts for layer in one.layers if layer.turns]  # fmt: skip
         faults = [one.reason if isinstance(one, Refusal) else one.fault for one in read]
-        odd = [fault for fault in faults if " cannot be used (" in fault or " is out of range (" in fault]
+        odd = [
+            one
+            for one, fault in zip(read, faults, strict=True)
+            if " cannot be used (" in fault or " is out of range (" in fault
+        ]
+        turned = [one for one in odd if not isinstance(one, Refusal)]
         said = any(finding.code == "unusable-value" for finding in stated.findings)
-        computed += any(fault.endswith("all the same") for fault in odd)
-        without += bool(odd) and not any(fault.endswith(("all the same", "depends on it")) for fault in odd)
-        unused += (bool(odd) or said) and all(fault.endswith("depends on it") for fault in odd)
+        computed += any(one.by_fault for one in turned)
+        without += bool(odd) and not turned
+        unused += (bool(odd) or said) and turned == odd and not any(one.by_fault for one in turned)
     return computed, without, unused
 
 

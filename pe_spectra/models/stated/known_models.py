@@ -113,7 +113,7 @@ class KnownModel(NamedTuple):
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     takes_axial: bool = False  #: the rope_type axial is built, and is what default is; others refuse it
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
-    inner_base: bool = False  #: those of the next field, unless a base stands on top
+    inner_base: bool = False  #: those of the next field, unless a base stands on top of rope_scaling
     built_with_length: tuple[str, ...] = ()  #: of `refused` those that it builds where the file states its length
     model: str = ""  #: model_type as the file has it
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part

@@ -46,10 +46,11 @@ _Refused = tuple[str, str]
 
 
 class _Block(NamedTuple):
-    """A block of rotary keys, and whether the class computes with it; it is checked in any case."""
+    """A block of rotary keys, and whether the class computes with it, and its scaling; it is checked in any case."""
 
     keys: Keys
     is_read: bool
+    is_scaled: bool
 
 
 def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> None:
@@ -247,7 +248,10 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         if keys.found.get("head_dim", 1) is None and is_scaled:
             yield "head_dim", "is null under the scaling of the class"
         return
-    place = "rope_scaling" if keys.found.get("rope_scaling") else "rope_parameters"
+    places = ("rope_scaling", "rope_parameters")
+    # a class without a block of its own looks at rope_parameters alone where a file has both, even one that is null
+    is_newer = "rope_parameters" in keys.found if own.get("newer_first") else not keys.found.get("rope_scaling")
+    place = places[is_newer]
     whole = keys.found.get(place)
     if not isinstance(whole, Mapping):
         return
@@ -261,7 +265,7 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
     if is_flat or not is_nested:
         block, is_read = Keys(whole, keys.path, f"{keys.where}{place}."), is_flat or not known.ignores_flat
         is_read = is_read and known.reads_blocks and not has_no_base(keys, known)
-        yield from _find_in_block(keys, _Block(block, is_read), own)
+        yield from _find_in_block(keys, _Block(block, is_read, is_read and not known.base_only), own)
     elif known.reads_blocks and known.is_layered:
         for name, found in whole.items():
             yield from _find_in_entry(keys, f"{keys.where}{place}.{name}", name, found, own)
@@ -296,7 +300,7 @@ def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mappin
     if isinstance(found, Mapping):
         # no module is made for a type of layer that no layer has
         is_read = not isinstance(listed, list) or name in listed or name not in types
-        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read), own)
+        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read, is_read), own)
         if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:
             yield f"{where}.rope_theta", "is not set"
     elif name in types and type(found) in map(type, own.get("no_blocks", ())):
@@ -310,12 +314,15 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     kind = found.get(name, None if table["untyped"] else "default")
     if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
         yield "head_dim", f"is null under {kind} scaling"
-    if not block.is_read:
+    if not block.is_scaled:
         lacking = own.get("lacking", {})
         needed = table["lacking"] if lacking is True else lacking
+        # a base on top of the file goes into rope_scaling before its keys are looked for
+        is_moved = where.endswith("rope_scaling.") and not own.get("base_inside")
         for key in needed.get(kind, ()) if isinstance(kind, str) else ():
-            if key not in found and not (key == "rope_theta" and key in keys.found):
+            if key not in found and not (key == "rope_theta" and key in keys.found and is_moved):
                 yield f"{where}{key}", "is not set"
+    if not block.is_read:
         return
     if kind in own.get("no_types", ()):
         yield f"{where}{name}", f"is {shorten(repr(kind))}" if kind else "names no scaling"

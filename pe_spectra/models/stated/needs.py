@@ -8,7 +8,7 @@ from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
+from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
 from pe_spectra.models.stated.loading import REFUSALS, VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
@@ -59,6 +59,20 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         return
     message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
     keys.report(NOT_BUILT, message, key=where, model=known.model)
+
+
+def take_with_length(keys: Keys, known: KnownModel) -> KnownModel:
+    """Return what is known of a class, without the scalings that it refuses only where a file states no length.
+
+    >>> known = KnownModel(refused=("yarn", "longrope"), built_with_length=("yarn",))
+    >>> [take_with_length(Keys(found, "config.json"), known).refused for found in ({}, {"max_position_embeddings": 8})]
+    [('yarn', 'longrope'), ('longrope',)]
+    """
+    # a base on top goes into rope_scaling at once, and the class then looks for its length before it has it
+    is_early = known.inner_base and "rope_theta" in keys and "rope_scaling" in keys
+    if not known.built_with_length or LENGTHS[0] not in keys or is_early:
+        return known
+    return known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
 
 
 def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import find_odd, has_no_base, report_refused
-from pe_spectra.models.stated.needs import report_needs, report_unshared
+from pe_spectra.models.stated.needs import report_needs, report_unshared, take_with_length
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
@@ -58,8 +58,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
-    if known.built_with_length and LENGTHS[0] in keys and not (known.inner_base and "rope_theta" in keys):
-        known = known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
+    known = take_with_length(keys, known)
     if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling")):
         keys = drop_unread(keys, known)
     report_refused(keys, known)

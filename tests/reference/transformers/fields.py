@@ -201,6 +201,12 @@ def measure_blocks(probe):
     beside = {"original_max_position_embeddings": 2048}
     lists = {key: whole[key] for key in ("short_factor", "long_factor")}  # all that Phi-3 of releases 4 takes
     found = {"lacking": find_lacking(probe), "own_keys": find_own_keys(probe)}
+    # where a block must have its base, that on top of the file goes into rope_scaling in most classes
+    bare = drop(probe.make("proportional"), "rope_theta")
+    is_needed = "rope_theta" in found["lacking"].get("proportional", ())
+    found["base_inside"] = is_needed and probe.refuses({"rope_scaling": bare, "rope_theta": 25000.0})
+    lone = {"rope_scaling": {"rope_type": "linear"}}  # refused, for it lacks a factor
+    found["newer_first"] = probe.refuses(lone) and not probe.refuses(lone | {BLOCK: None})
     found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
     found["no_share"] = probe.refuses(probe.put(SOUND | {SHARE: None})) and not probe.refuses(probe.put(SOUND))
     found["no_types"] = [

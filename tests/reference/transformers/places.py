@@ -176,10 +176,11 @@ def measure_beside(probe):
 def measure_bases(probe, known):
     """Whether rope_scaling is read, whether a block needs its base, and the types of layers that one on top is of."""
     found = {}
-    if known.get("reads_blocks", True) and probe.look({"rope_scaling": LINEAR}) == probe.default:
+    scaled = LINEAR | {"rope_theta": 25000.0} if known.get("base_only") else LINEAR
+    if known.get("reads_blocks", True) and probe.look({"rope_scaling": scaled}) == probe.default:
         found["reads_older"] = False
-    bare = probe.put(PLAIN)
-    if not probe.is_nested and not probe.look(bare) and probe.look(probe.put(PLAIN | {"rope_theta": 5000.0})):
+    is_bare = any(probe.look(probe.put(one)) for one in (PLAIN, LINEAR))
+    if not probe.is_nested and not is_bare and probe.look(probe.put(PLAIN | {"rope_theta": 5000.0})):
         found["needs"] = [*{**dict.fromkeys(known.get("needs", ())), "rope_theta": None}]
     if probe.is_nested and "scaling" in known:
         top = probe.look({"rope_theta": 12345.0}) or {}

@@ -12,8 +12,8 @@ Names are imported when they are first used, so that importing the package costs
 
 from __future__ import annotations
 
+from pe_spectra import names as _names
 from pe_spectra._version import __version__ as __version__
-from pe_spectra.names import ENCODING_CLASSES as _ENCODING_CLASSES
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
@@ -161,26 +161,23 @@ _OTHERS = {
     "sources": ("read_encoding",),
     "spectrum": ("GridSpectrum", "LowBinCount", "Spectrum", "SpectrumSummary", "compute_dft_weights"),
 }
-_WRAPPED = {name for names in _OF_SUBJECTS.values() for name in names}
 #: Public name -> module that defines it.
 _HOMES = {
-    **{name: module for homes in (_OTHERS, _OF_SUBJECTS) for module, names in homes.items() for name in names},
-    **{cls: f"encodings.{module}" for module, cls in _ENCODING_CLASSES.values()},
+    **_names.list_homes(_OTHERS),
+    **_names.list_homes(_OF_SUBJECTS),
+    **{cls: f"encodings.{module}" for module, cls in _names.ENCODING_CLASSES.values()},
 }
 
 __all__ = list(_HOMES)
+_import = _names.import_lazily(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    found = _import(name)
+    if name in _names.list_homes(_OF_SUBJECTS):
+        from pe_spectra.library import accept, accept_all
 
-    found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _WRAPPED:
-        library = import_module(f"{__name__}.library")
-        found = (library.accept_all if name in _OF_SEVERAL else library.accept)(found)
-    globals()[name] = found
+        found = globals()[name] = (accept_all if name in _OF_SEVERAL else accept)(found)
     return found
 
 

@@ -1,6 +1,14 @@
-"""The catalogue of encodings by name; it loads nothing, so that completion and `import pe_spectra` stay light."""
+"""The catalogue of encodings by name, and names that are imported when they are first used.
+
+It loads nothing, so that completion and `import pe_spectra` stay light.
+"""
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 #: Name in a SPEC -> module of `pe_spectra.encodings` and class, in the order in which they are listed.
 ENCODING_CLASSES: dict[str, tuple[str, str]] = {
@@ -42,3 +50,50 @@ ENCODING_CLASSES: dict[str, tuple[str, str]] = {
     "tupe": ("bias_maps", "Tupe"),
     "swin": ("bias_maps", "Swin"),
 }
+
+
+def list_homes(modules: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the module of every name.
+
+    Parameters
+    ----------
+    modules : module of the package `pe_spectra` -> the names that it defines.
+
+    >>> list_homes({"fourier": ("compute_omega",)})
+    {'compute_omega': 'fourier'}
+    """
+    return {name: module for module, names in modules.items() for name in names}
+
+
+def load_name(module: str, name: str) -> Any:
+    """Return what a module of the package `pe_spectra` defines; it is imported where it was not.
+
+    >>> load_name("fourier", "compute_omega").__module__
+    'pe_spectra.fourier'
+    """
+    from importlib import import_module
+
+    return getattr(import_module(f"pe_spectra.{module}"), name)
+
+
+def import_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a package whose public names are imported when they are first used.
+
+    Parameters
+    ----------
+    package : its full name. homes : public name -> module of the package `pe_spectra` that defines it.
+
+    >>> import_lazily("pe_spectra.spectrum", {"compute_omega": "fourier"})("compute_omega").__module__
+    'pe_spectra.fourier'
+    """
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        import sys
+
+        found = load_name(homes[name], name)
+        setattr(sys.modules[package], name, found)  # it is not asked for again
+        return found
+
+    return find

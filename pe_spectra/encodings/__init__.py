@@ -21,7 +21,6 @@ tau         `lag`         difference of two positions                           
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, overload
 
 from pe_spectra.encodings.parameters import GivenArray as GivenArray
@@ -37,7 +36,7 @@ from pe_spectra.encodings.protocol import HasLagTable as HasLagTable
 from pe_spectra.encodings.protocol import HasTable as HasTable
 from pe_spectra.encodings.protocol import Theorem as Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.names import ENCODING_CLASSES
+from pe_spectra.names import ENCODING_CLASSES, import_lazily, load_name
 from pe_spectra.numbers import suggest
 
 if TYPE_CHECKING:  # loaded when they are first used
@@ -68,7 +67,7 @@ class _Catalogue(Sequence[type[Encoding]]):
 
 def _load(name: str) -> type[Encoding]:
     module, cls = ENCODING_CLASSES[name]
-    found: type[Encoding] = getattr(import_module(f"pe_spectra.encodings.{module}"), cls)
+    found: type[Encoding] = load_name(f"encodings.{module}", cls)
     return found
 
 
@@ -98,8 +97,4 @@ def find_encoding(name: str, label: str = "encoding") -> type[Encoding]:
     return _load(name)
 
 
-def __getattr__(name: str) -> object:
-    for typed, (_, cls) in ENCODING_CLASSES.items():
-        if cls == name:
-            return _load(typed)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = import_lazily(__name__, {cls: f"encodings.{module}" for module, cls in ENCODING_CLASSES.values()})

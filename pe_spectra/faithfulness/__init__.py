@@ -5,8 +5,9 @@ Names are imported when they are first used: what asks for the sidelobe of a ker
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pe_spectra.names import import_lazily, list_homes
 
 if TYPE_CHECKING:
     from pe_spectra.faithfulness.certificates import Certificate as Certificate
@@ -21,20 +22,13 @@ if TYPE_CHECKING:
 
 #: Module -> the names that it defines.
 _NAMES = {
-    "certificates": ("Certificate", "Collisions"),
-    "growth": ("Grown",),
-    "near_pairs": ("NearPair", "NearPairs", "find_near_pairs"),
-    "report": ("Faithfulness", "measure_faithfulness"),
-    "separation": ("Sidelobe",),
+    "faithfulness.certificates": ("Certificate", "Collisions"),
+    "faithfulness.growth": ("Grown",),
+    "faithfulness.near_pairs": ("NearPair", "NearPairs", "find_near_pairs"),
+    "faithfulness.report": ("Faithfulness", "measure_faithfulness"),
+    "faithfulness.separation": ("Sidelobe",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = list_homes(_NAMES)
 
 __all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = import_lazily(__name__, _HOMES)

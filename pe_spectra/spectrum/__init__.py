@@ -5,8 +5,9 @@ Names are imported when they are first used: what counts a ladder, or prints a s
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pe_spectra.names import import_lazily, list_homes
 
 if TYPE_CHECKING:
     from pe_spectra.fourier import compute_dft_weights as compute_dft_weights
@@ -51,14 +52,7 @@ _NAMES = {
     "spectrum.periodograms": ("LocalSpectra", "compute_irregular_spectrum", "compute_local_spectra"),
     "spectrum.record": ("Spectrum", "SpectrumSummary"),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = list_homes(_NAMES)
 
 __all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(f"pe_spectra.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = import_lazily(__name__, _HOMES)

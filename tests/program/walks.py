@@ -19,8 +19,9 @@ from types import FrameType
 import pe_spectra
 
 PACKAGE = Path(pe_spectra.__file__).parent
-#: What stands for something of the standard library or of NumPy is no more a part of a walk than that is.
-STANDING = tuple(str(PACKAGE / f"{name}.py") for name in ("records", "ordering"))
+#: What stands for something of Python, as a statement that imports, of its library or of NumPy is no more a part of a
+#: walk than that is.
+STANDING = tuple(str(PACKAGE / f"{name}.py") for name in ("records", "ordering", "names"))
 #: What is walked: a name, and a command line. Files are those of `write_files`.
 LINES = {
     "spectrum": "spectrum --d 256 --no-figure",

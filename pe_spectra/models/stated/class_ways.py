@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -45,7 +46,7 @@ def find_made(
         report_refused(keys, known, is_turned=False)
         # that there is no length is found when the file is read, and what is not built only where something turns
         refused = () if take_with_length(keys, known) is not known else known.built_with_length
-        report_needs(keys, known._replace(needs=(), refused=refused or KnownModel().refused), is_built=False)
+        report_needs(keys, replace(known, needs=(), refused=refused or KnownModel().refused), is_built=False)
     if scheme == "sinusoidal":
         at, grows = find_sines(model, own)
         report_sinusoids(keys, model, at, values["d"])

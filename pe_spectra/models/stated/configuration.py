@@ -154,7 +154,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
         findings=tuple(keys.findings),
     )
     if scheme != "none" and find_composite(whole.find_text("model_type") or "", whole.release):
-        report_unpassed(whole, keys, known, found, lambda more: _read_one(more, known._asdict()))
+        report_unpassed(whole, keys, known, found, lambda more: _read_one(more, vars(known)))
     return found
 
 
@@ -207,7 +207,7 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     name = keys.find_text("model_type") or whole.find_text("model_type") or ""
     is_whole = keys.where == whole.where
     known = find_known(name, keys.release, silent=is_whole)
-    known = known._replace(**(given if is_whole else own))
+    known = replace(known, **(given if is_whole else own))
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
         if name and not (known.is_known or tell_how_known(name) or find_table(name)):

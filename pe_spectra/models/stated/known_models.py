@@ -10,17 +10,20 @@ from __future__ import annotations
 import json
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import field
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
+from pe_spectra.records import dataclass
 
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]
 
 
-class KnownModel(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class KnownModel:
     """What the class of one rotary model takes where the file says nothing.
 
     >>> KnownModel().default_base, KnownModel(layout="interleaved").layout
@@ -40,13 +43,16 @@ class KnownModel(NamedTuple):
     null_share: float | None = None  #: what a share that is null means, where it is not that of the class
     share_fixed: bool = False  #: no share is read, whatever the scaling
     flat_share: bool = True  #: a flat block may have a share, where those by layer type may
-    block_shares: _Block = MappingProxyType({})  #: of a file's blocks by layer type without one: if plain, if scaled
+    #: of a file's blocks by layer type without one: if plain, if scaled
+    block_shares: _Block = field(default_factory=dict)
     joint_shares: bool = False  #: a plain block among scaled ones has the share of these
     older_share: float | None = None  #: of rope_scaling without one, where it is not that of the class
     turns_null: bool = False  #: a type of layer whose block is null has that of the class; others are not turned
     turns_by_base: bool = False  #: nothing is turned where its block has no base of its own: null, or blocks by type
-    type_keys: _Block = MappingProxyType({})  #: of a type of layer, a key that has the width that is turned there alone
-    proportional: _Block = MappingProxyType({})  #: by type, the key, if any, and the width of the head that it is of
+    #: of a type of layer, a key that has the width that is turned there alone
+    type_keys: _Block = field(default_factory=dict)
+    #: by type, the key, if any, and the width of the head that it is of
+    proportional: _Block = field(default_factory=dict)
     whole_blocks: tuple[str, ...] = ()  #: types of layers: blocks by type are read only where each of these has one
     #: which of rope_scaling and blocks by type of layer is read where a file has both; "": each adds to the other
     both: Literal["", "older", "newer", "refused"] = ""
@@ -84,7 +90,7 @@ class KnownModel(NamedTuple):
     slides_before: bool = False  #: every second layer before it slides, the first too, and none from it on
     unturned: tuple[str, ...] = ()  #: the types of layers that are not turned
     nope_every: int | None = None  #: layer i is not turned where i + 1 is a multiple, unless no_rope_layers say so
-    scaling: _Block = MappingProxyType({})  #: the block that is taken where the file has none
+    scaling: _Block = field(default_factory=dict)  #: the block that is taken where the file has none
     null_scaling: bool = False  #: rope_scaling that is null leaves that out
     only_if: tuple[str, str | bool] | None = None  #: a key and the value with which the model is rotary at all
     length: int | None = None  #: max_position_embeddings where the file has none
@@ -244,14 +250,15 @@ def patch(whole: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-class KnownPart(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class KnownPart:
     """A part of a model of several: its model_type, and what it takes where its class takes something else."""
 
     model: str
     by_file: bool = False  #: the model_type that the file states decides its class
-    given: _Block = MappingProxyType({})
-    silent: _Block = MappingProxyType({})  #: the same of a file that leaves the part out
-    keys: _Block = MappingProxyType({})  #: keys that it then has otherwise than its class by itself
+    given: _Block = field(default_factory=dict)
+    silent: _Block = field(default_factory=dict)  #: the same of a file that leaves the part out
+    keys: _Block = field(default_factory=dict)  #: keys that it then has otherwise than its class by itself
     passed: tuple[str, ...] = ()  #: keys on top of the file that the class of the whole passes on to it
     silent_passed: tuple[str, ...] = ()  #: the same of a file that leaves the part out
 
@@ -269,7 +276,15 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
         by_file = own.pop("any", False)
         silent = dict(own.pop("silent", own))
         passed, silent_passed = tuple(own.pop("passed", ())), tuple(silent.pop("passed", ()))
-        found[key] = KnownPart(model, by_file, own, silent, silent.pop("keys", {}), passed, silent_passed)
+        found[key] = KnownPart(
+            model=model,
+            by_file=by_file,
+            given=own,
+            keys=silent.pop("keys", {}),
+            silent=silent,
+            passed=passed,
+            silent_passed=silent_passed,
+        )
     return found
 
 

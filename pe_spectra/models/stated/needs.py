@@ -72,7 +72,7 @@ def take_with_length(keys: Keys, known: KnownModel) -> KnownModel:
     is_early = known.inner_base and "rope_theta" in keys and "rope_scaling" in keys
     if not known.built_with_length or LENGTHS[0] not in keys or is_early:
         return known
-    return known._replace(refused=tuple(one for one in known.refused if one not in known.built_with_length))
+    return replace(known, refused=tuple(one for one in known.refused if one not in known.built_with_length))
 
 
 def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:

@@ -51,10 +51,11 @@ class Subject:
         """
         if self.positions is not None:
             return self.build_possible(*default)[0]
-        from pe_spectra.domains import Duration
         from pe_spectra.sources import build_encodings, has_option
 
         if self.timed and self.step and not has_option(self.encoding or default, "step", self.label):
+            from pe_spectra.domains import Duration
+
             step = Duration().parse(self.step, "--step")
             return tuple(one.keep_step(step) for one in replace(self, step=None).build(*default))
         given = {name: getattr(self, name) for name in ("d", "rho", "rows", "start", "step")}

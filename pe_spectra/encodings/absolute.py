@@ -2,55 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
-from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
-from pe_spectra.encodings.pairs import interleave
+from pe_spectra.encodings.pairs import OnLattice, interleave
 from pe_spectra.encodings.parameters import WIDTH, parameter
-from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
-from pe_spectra.exact import F64, I64, lattice_pairs, sin_cos_of_turns
+from pe_spectra.encodings.protocol import Encoding, Theorem
+from pe_spectra.exact import F64, I64, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.records import dataclass
 
 _PAPER = "Ide, Labaien & Chen 2024, arXiv:2405.09061"
-
-
-class OnLattice(Encoding):
-    """Sines and cosines of frequencies 2 pi k/d, k = 0, 1, ..: those of the DFT of length d.
-
-    >>> Dft(d=4).lattice_masses().tolist()
-    [1.0, 2.0, 1.0]
-    """
-
-    d: int
-
-    @property
-    def default_grid(self) -> int:
-        """The lattice of its frequencies."""
-        return self.d
-
-    def frequencies(self) -> Frequencies:
-        """Frequencies 2 pi k/d up to the last that has a column; those at 0 and pi have a lone cosine."""
-        masses = np.trim_zeros(self.lattice_masses(), "b") / 2
-        values, low = lattice_pairs(len(masses), self.d)
-        phases = np.zeros_like(values)
-        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
-
-    def turns(self, index: int) -> Fraction:
-        """Frequency `index` in turns per position, exactly."""
-        return Fraction(index, self.d)
-
-    @abstractmethod
-    def lattice_masses(self) -> F64:
-        """Columns at each DFT frequency that are not identically 0, shape (d // 2 + 1,)."""
 
 
 @final

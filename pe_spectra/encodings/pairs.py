@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, list_powers, sin_cos, stack_words, sum_cosines
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, lattice_pairs, list_powers, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_POSITION
 
 #: Columns of a table in the order of another; a slice for the same order.
@@ -100,6 +101,37 @@ class Pairs(Encoding):
             text="a frequency is a rational number of rad/position, so its period is no rational number (pi is none): "
             "sine and cosine agree at no two integers",
         )
+
+
+class OnLattice(Encoding):
+    """Sines and cosines of frequencies 2 pi k/d, k = 0, 1, ..: those of the DFT of length d.
+
+    >>> from pe_spectra import Dft
+    >>> Dft(d=4).lattice_masses().tolist()
+    [1.0, 2.0, 1.0]
+    """
+
+    d: int
+
+    @property
+    def default_grid(self) -> int:
+        """The lattice of its frequencies."""
+        return self.d
+
+    def frequencies(self) -> Frequencies:
+        """Frequencies 2 pi k/d up to the last that has a column; those at 0 and pi have a lone cosine."""
+        masses = np.trim_zeros(self.lattice_masses(), "b") / 2
+        values, low = lattice_pairs(len(masses), self.d)
+        phases = np.zeros_like(values)
+        return Frequencies(values=values, low=low, masses=masses, phases=phases, amplitude=math.sqrt(2 / self.d))
+
+    def turns(self, index: int) -> Fraction:
+        """Frequency `index` in turns per position, exactly."""
+        return Fraction(index, self.d)
+
+    @abstractmethod
+    def lattice_masses(self) -> F64:
+        """Columns at each DFT frequency that are not identically 0, shape (d // 2 + 1,)."""
 
 
 def interleave(sine: F64, cosine: F64) -> F64:

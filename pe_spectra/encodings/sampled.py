@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pe_spectra.domains import describe_moment
 from pe_spectra.encodings.codes import as_positions, as_times, check_rows
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Frequencies, HasContinuousTable, HasFrequencies, HasTable
@@ -99,6 +98,8 @@ class Sampled(Encoding):
     def describe_position(self, s: int) -> str:
         """The real position, or its moment."""
         if self.step:
+            from pe_spectra.domains import describe_moment
+
             return describe_moment(self.start, self.step, float(self.positions[s]))
         if self.integers is not None and not isinstance(self.encoding, HasContinuousTable):
             return self.encoding.describe_position(int(self.integers[s]))

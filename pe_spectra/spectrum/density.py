@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
-from pe_spectra.encodings.absolute import OnLattice
+from pe_spectra.encodings.pairs import OnLattice
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_product, two_sum
 from pe_spectra.fourier import GRID, compute_omega
@@ -17,7 +17,6 @@ from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
 from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
 from pe_spectra.spectrum.gaussian_pairs import LogSum, is_direct, sum_stacked_gaussians
-from pe_spectra.spectrum.gaussian_sums import sum_gaussians
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
 
@@ -195,6 +194,8 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
         if bandwidth > _WIDE * n:
             return _sum_fourier_series(u, u_low, masses, n, bandwidth)
         u, u_low, masses = _add_images(u, u_low, masses, n, bandwidth)
+    from pe_spectra.spectrum.gaussian_sums import sum_gaussians
+
     return sum_gaussians(u, u_low, masses, bandwidth, count)
 
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pe_spectra.domains import count_cycles
 from pe_spectra.exact import F64
 
 #: What JSON has of them.
@@ -33,4 +32,6 @@ def count_in_time(step: str, omega: F64) -> Mapping[str, F64]:
     >>> count_in_time("1h", np.array([2 * np.pi]))
     {'cycles_per_day': array([24.])}
     """
+    from pe_spectra.domains import count_cycles
+
     return {"cycles_per_day": omega * (count_cycles(step) / (2 * np.pi))}

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from pe_spectra.encodings import ENCODINGS, Encoding, Frequencies, HasFrequencies, Sinusoidal
+from pe_spectra.encodings import ENCODINGS, Encoding, Frequencies, HasFrequencies
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI, to_words
 from pe_spectra.limits import MAX_CONTEXT, MIN_LENGTH
@@ -116,7 +116,11 @@ def _count(encoding: Encoding, frequencies: Frequencies, length: int | None) -> 
 
 def _compute_crossing(encoding: Encoding, points: int) -> float | None:
     """l* = d ln(points / 2 pi) / ln rho, where the ladder is 2 pi/points; None without one."""
-    if not isinstance(encoding, Sinusoidal) or encoding.rho == 1.0:
+    if getattr(encoding, "rho", 1.0) == 1.0:
+        return None
+    from pe_spectra.encodings import Sinusoidal
+
+    if not isinstance(encoding, Sinusoidal):
         return None
     logarithm = CONTEXT.ln(CONTEXT.divide(Decimal(points), TWO_PI))
     base = CONTEXT.ln(Decimal.from_float(encoding.rho))

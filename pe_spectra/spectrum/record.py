@@ -9,7 +9,6 @@ from operator import attrgetter
 import numpy as np
 
 from pe_spectra.encodings import Encoding, Frequencies
-from pe_spectra.encodings.sampled import list_frequencies
 from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
@@ -221,7 +220,11 @@ class Spectrum(Result):
         positive, mean_log = self.weights > 0, np.mean(self.log_multipliers)
         entropy = -np.sum(self.weights[positive] * self.log_weights[positive])
         highest = None if self.frequencies is None else float(self.frequencies.values.max())
-        known = self.frequencies or list_frequencies(self.encoding)
+        known = self.frequencies
+        if known is None:
+            from pe_spectra.encodings.sampled import list_frequencies
+
+            known = list_frequencies(self.encoding)
         flatness = np.exp(mean_log - np.log(np.mean(self.multipliers))) if np.isfinite(mean_log) else 0.0
         return SpectrumSummary(
             low_bin_mass=float(np.sum(self.weights[:LOW_BINS])),

@@ -22,7 +22,7 @@ class Edit:
 
 
 def read_clock() -> str:
-    """The class of CONTRIBUTING.md, without its imports, which its family has already."""
+    """The class of CONTRIBUTING.md, without its imports."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     [block] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return block[block.index("@final") :]
@@ -34,6 +34,13 @@ _RAMP = "@final\n@dataclass(frozen=True, kw_only=True)\nclass Ramp("
 ADDITIONS: dict[str, tuple[Edit, ...]] = {
     "encoding": (
         Edit("pe_spectra/encodings/absolute.py", _RAMP, f"{read_clock()}\n\n"),
+        # what its family does not import already
+        Edit(
+            "pe_spectra/encodings/absolute.py",
+            "from typing import ",
+            "from fractions import Fraction\nfrom pe_spectra.encodings.protocol import Frequencies\n"
+            "from pe_spectra.exact import lattice_pairs\n",
+        ),
         Edit("pe_spectra/names.py", '    "ramp": (', '    "clock": ("absolute", "Clock"),\n'),
         Edit(
             "tests/encodings/reference_values.py",

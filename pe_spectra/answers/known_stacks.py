@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pe_spectra.answers.answer import Answer, Body, Verdicts
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import RELEASES, STACKS, Stack
+from pe_spectra.models.stacks import STACKS, Stack, list_releases
 from pe_spectra.models.stated.statement import LAYOUTS, Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
@@ -53,7 +53,7 @@ def answer_stacks() -> Answer:
     >>> answer_stacks().columns["stack"][:3]
     ['transformers-5', 'transformers-4', 'vllm']
     """
-    rows = tuple(map(_describe, RELEASES))
+    rows = tuple(map(_describe, list_releases()))
     shows = "diff CONFIG --stack NAME reads a file as the newest, NAME==VERSION as one release does"
     return Answer(
         body=StacksBody(rows=rows),

@@ -47,18 +47,17 @@ def run(arguments: list[str]) -> int:
 
 def _deliver(outcome: Outcome) -> int:
     has_reader = True
-
-    def answer() -> None:
-        nonlocal has_reader
-        has_reader = not outcome.parts or write_answer(outcome.parts)
-
     if outcome.files:
         from pe_spectra.files.writer import write_files
 
+        def answer() -> None:
+            nonlocal has_reader
+            has_reader = not outcome.parts or write_answer(outcome.parts)
+
         # either the answer is printed and all files are there, or none of both
         write_files(outcome.files, create_parents=outcome.makes_folders, before_renaming=answer)
-    else:
-        answer()
+    elif outcome.parts:
+        has_reader = write_answer(outcome.parts)
     if not has_reader:
         return 0
     for message in outcome.messages:

@@ -161,7 +161,7 @@ def _turn(side: Side, setting: Setting, *, beside: Side | None = None, stack: St
         ]
         return ComparedSide(name=side.shown, rotations=tuple(dumps), notes=side.notes)
     configuration = find_rotations(side)
-    read, by = (turn_layer, ANSWERING[configuration.format]) if stack is None else (stack.read, stack)
+    read, by = (turn_layer, ANSWERING[configuration.format]()) if stack is None else (stack.read, stack)
     found: list[Rotation] = []
     for part, layer in _list_layers(configuration, beside):
         one = read(part, layer, by.choose_length(layer, setting.served, setting.allocated))
@@ -254,7 +254,7 @@ def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[s
 
     for letter, side in zip("AB", sides, strict=False):
         if side.configuration is not None:
-            read_by = stacks or (ANSWERING[side.configuration.format],)
+            read_by = stacks or (ANSWERING[side.configuration.format](),)
             layers = side.configuration.layers
             yield from (stack.title for stack in read_by if any(map(stack.goes_by_allocation, layers)))
         elif side.dump is not None and side.dump.later is not None:

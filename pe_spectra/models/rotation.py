@@ -20,6 +20,8 @@ from pe_spectra.records import dataclass
 NONE = "none"
 #: Relative difference of frequencies that are the same formula: a few roundings in float64.
 SAME_FORMULA = 1e-12
+#: Of arithmetic in float32, as implementations compute a ladder: a power, a quotient, a scaling; and in float64.
+FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC = 2e-6, 1e-14
 #: A whole turn, in rad.
 TURN = 2 * math.pi
 #: Phases this much beyond what training showed count as new: rounding of factors is not.

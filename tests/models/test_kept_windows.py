@@ -2,7 +2,7 @@
 
 import pytest
 
-from pe_spectra.models.stacks import RELEASES, Refusal
+from pe_spectra.models.stacks import Refusal, list_releases
 from pe_spectra.models.stacks.kept_windows import find_entry
 from pe_spectra.models.stated import architectures
 from pe_spectra.models.stated.configuration import read_configuration
@@ -10,7 +10,7 @@ from pe_spectra.models.stated.converted_models import load_readings
 from pe_spectra.models.stated.known_models import read_measured
 from tests.files.gguf import read
 
-STACKS = {stack.release_name: stack for stack in RELEASES}
+STACKS = {stack.release_name: stack for stack in list_releases()}
 VLLM, KERAS_HUB = "vllm==0.33.0", "keras-hub==0.32.0"
 LENGTHS = {"head_dim": 64, "max_position_embeddings": 32768, "sliding_window": 4096, "rope_theta": 1e4}
 SOME = {"num_hidden_layers": 16, "use_sliding_window": True, "max_window_layers": 8}
@@ -29,7 +29,7 @@ def see(release, **keys):
 def test_every_release_has_its_table():
     found = read_measured("stack-windows")
     for name in ("vllm", "keras-hub", "llama.cpp"):
-        assert set(found[name]) == {stack.version for stack in RELEASES if stack.name == name}
+        assert set(found[name]) == {stack.version for stack in list_releases() if stack.name == name}
     kinds = {type(value) for releases in found.values() for one in releases.values() for value in one.values()}
     assert kinds == {str, dict}
 

@@ -9,8 +9,7 @@ import pytest
 from pe_spectra import Rope
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_scaling, audit_configuration
-from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
-from pe_spectra.models.rotation import TOLERANCE
+from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served
 from pe_spectra.models.stated import meta_release

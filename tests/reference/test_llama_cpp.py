@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from pe_spectra.models.stacks import RELEASES, Refusal
+from pe_spectra.models.stacks import Refusal, list_releases
 from pe_spectra.models.stacks.llama_cpp import PROBED
 from pe_spectra.models.stated.converted_models import load_readings
 from tests.reference.freezing import thaw
 from tests.reference.frozen_stacks import are_same, read_drawn, scales_alike
 
 FOLDER = Path(__file__).parent / "llama_cpp"
-(STACK,) = (stack for stack in RELEASES if stack.name == "llama.cpp")
+(STACK,) = (stack for stack in list_releases() if stack.name == "llama.cpp")
 
 
 def load():

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from pe_spectra.models.stacks import RELEASES, Refusal
+from pe_spectra.models.stacks import Refusal, list_releases
 from tests.reference.freezing import thaw
 from tests.reference.frozen_stacks import are_same, read_drawn, scales_alike
 
 FOLDER = Path(__file__).parent / "vllm"
-STACKS = {stack.version: stack for stack in RELEASES if stack.name == "vllm"}
+STACKS = {stack.version: stack for stack in list_releases() if stack.name == "vllm"}
 
 
 def load(version):

@@ -8,8 +8,7 @@ import numpy as np
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, Rotation
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.keys import KEY_NOT_READ

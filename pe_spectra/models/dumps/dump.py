@@ -17,10 +17,6 @@ from pe_spectra.records import dataclass
 ROUNDOFF: Mapping[str, float] = MappingProxyType({name: kind.roundoff for name, kind in STORED_TYPES.items()})
 #: Half the spacing of the smallest numbers of a type: what is no larger is rounded to 0.
 FLOORS: Mapping[str, float] = MappingProxyType({name: kind.step / 2 for name, kind in STORED_TYPES.items()})
-#: Arithmetic in float32, as implementations compute a ladder: a power, a quotient, a scaling.
-FLOAT32_ARITHMETIC = 2e-6
-#: The same in float64.
-FLOAT64_ARITHMETIC = 1e-14
 
 
 class Arrangement(NamedTuple):

@@ -19,8 +19,6 @@ from pe_spectra.exact import F64, list_blocks
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.dumps.cache_shapes import ACCEPTED_WAVES, CacheWaves, pair_up, part_rows, say_later
 from pe_spectra.models.dumps.dump import (
-    FLOAT32_ARITHMETIC,
-    FLOAT64_ARITHMETIC,
     FLOORS,
     ROUNDOFF,
     Dump,
@@ -30,7 +28,7 @@ from pe_spectra.models.dumps.dump import (
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phase_lines import FIRST_WINDOW
 from pe_spectra.models.dumps.phases import is_slowest_first, read_phases
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to
 

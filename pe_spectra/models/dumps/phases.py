@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, list_blocks
 from pe_spectra.models.dumps.dump import (
-    FLOAT32_ARITHMETIC,
-    FLOAT64_ARITHMETIC,
     FLOORS,
     ROUNDOFF,
     Dump,
@@ -21,7 +19,7 @@ from pe_spectra.models.dumps.dump import (
 )
 from pe_spectra.models.dumps.phase_lines import Lines, follow_phases, measure_rest
 from pe_spectra.models.dumps.strayed_rows import describe_rows
-from pe_spectra.models.rotation import TURN, take_off_turns
+from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, TURN, take_off_turns
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
 #: Phases are off for another reason than storing when they are off by this many times what that explains.

@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pe_spectra.errors import InputError
-from pe_spectra.models.stacks.axial import DIFFUSERS_STACK, TIMM_STACK
-from pe_spectra.models.stacks.keras_hub import KERAS_HUB, KERAS_HUB_SUMMER
-from pe_spectra.models.stacks.libraries import ROTARY_EMBEDDING_TORCH, TORCHTUNE, X_TRANSFORMERS
-from pe_spectra.models.stacks.llama_cpp import LLAMA_CPP
-from pe_spectra.models.stacks.other_stacks import META, VLLM, VLLM_SPRING, YARN_PAPER
 from pe_spectra.models.stacks.stack import Refusal, Stack
-from pe_spectra.models.stacks.transformers import FIVE, FOUR
+from pe_spectra.names import load_name
 from pe_spectra.numbers import Choice
 
-_LIBRARIES = (TORCHTUNE, X_TRANSFORMERS, ROTARY_EMBEDDING_TORCH)
+#: Name of a stack -> module that describes it, and its releases that are known there, the newest first; of one whose
+#: versions are not told apart, that one.
+RELEASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "transformers-5": ("transformers", ("FIVE",)),
+    "transformers-4": ("transformers", ("FOUR",)),
+    "vllm": ("other_stacks", ("VLLM", "VLLM_SPRING")),
+    "llama.cpp": ("llama_cpp", ("LLAMA_CPP",)),
+    "keras-hub": ("keras_hub", ("KERAS_HUB", "KERAS_HUB_SUMMER")),
+    "torchtune": ("libraries", ("TORCHTUNE",)),
+    "x-transformers": ("libraries", ("X_TRANSFORMERS",)),
+    "rotary-embedding-torch": ("libraries", ("ROTARY_EMBEDDING_TORCH",)),
+    "meta": ("other_stacks", ("META",)),
+    "yarn-paper": ("other_stacks", ("YARN_PAPER",)),
+    "diffusers": ("axial", ("DIFFUSERS_STACK",)),
+    "timm": ("axial", ("TIMM_STACK",)),
+}
 
-#: Every release that is known, the newest of each first; of one whose versions are not told apart, that one.
-RELEASES: tuple[Stack, ...] = (
-    FIVE, FOUR, VLLM, VLLM_SPRING, LLAMA_CPP, KERAS_HUB, KERAS_HUB_SUMMER, *_LIBRARIES, META, YARN_PAPER,
-    DIFFUSERS_STACK, TIMM_STACK,
-)  # fmt: skip
+#: What gives the newest of every stack, whose module is loaded when it is asked for.
+NEWEST: Mapping[str, Callable[[], Stack]] = {
+    name: partial(load_name, f"models.stacks.{module}", known[0]) for name, (module, known) in RELEASES.items()
+}
+
+
+class _Newest(Mapping[str, Stack]):
+    def __getitem__(self, name: str) -> Stack:
+        return NEWEST[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NEWEST)
+
+    def __len__(self) -> int:
+        return len(NEWEST)
+
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.
-STACKS: Mapping[str, Stack] = MappingProxyType(
-    {name: next(one for one in RELEASES if one.name == name) for name in dict.fromkeys(one.name for one in RELEASES)}
-)
+STACKS: Mapping[str, Stack] = _Newest()
 
 #: A name, or one with a version: that one, or with >= any from it on.
 _WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+))?")
@@ -35,6 +54,15 @@ _WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<vers
 _BUILD = re.compile(r"b[0-9]+")
 #: The digits of a commit, at least, that name it.
 _DIGITS = 7
+
+
+def list_releases() -> tuple[Stack, ...]:
+    """List every release that is known, the newest of each stack first.
+
+    >>> [one.version for one in list_releases() if one.name == "vllm"]
+    ['0.33.0', '0.19.1']
+    """
+    return tuple(load_name(f"models.stacks.{module}", one) for module, known in RELEASES.values() for one in known)
 
 
 def find_stack(text: str, label: str) -> Stack:
@@ -57,7 +85,7 @@ def find_stack(text: str, label: str) -> Stack:
     if text in STACKS:
         return STACKS[text]
     asked = _WITH_VERSION.fullmatch(text)
-    known = [one for one in RELEASES if asked and asked["name"] in (one.package, one.name) and one.version]
+    known = [one for one in list_releases() if asked and asked["name"] in (one.package, one.name) and one.version]
     for one in known:  # the newest first
         if asked and (asked["sign"] is None or _is_of(one, asked["sign"], asked["version"])):
             return one
@@ -87,4 +115,4 @@ def _accept(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
-__all__ = ["RELEASES", "STACKS", "Refusal", "Stack", "find_stack"]
+__all__ = ["NEWEST", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]

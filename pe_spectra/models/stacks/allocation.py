@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pe_spectra.encodings.rope_scaling import choose_longrope_list
 from pe_spectra.errors import InputError
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import RELEASES
+from pe_spectra.models.stacks import list_releases
 
 
 def check_allocated(allocated: int | None, length: int, served: int | None) -> None:
@@ -39,7 +39,7 @@ def say_unused(what: str) -> str:
     '--allocated changes nothing here: no side chooses by it, as l'
     """
     of_longrope = [
-        one.name for one in RELEASES if "longrope" in one.readings and one.readings["longrope"].by_allocation
+        one.name for one in list_releases() if "longrope" in one.readings and one.readings["longrope"].by_allocation
     ]
     names = ", ".join(dict.fromkeys(of_longrope))
     return f"--allocated changes nothing here: no {what} chooses by it, as longrope's list is chosen in {names}"

@@ -19,8 +19,7 @@ from pe_spectra.encodings.rope_scaling import Scaled, scale_linear, scale_longro
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import CONTEXT
-from pe_spectra.models.dumps.dump import FLOAT32_ARITHMETIC
-from pe_spectra.models.rotation import SAME_FORMULA, Rotation
+from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, SAME_FORMULA, Rotation
 from pe_spectra.models.stacks.description import KINDS, SCALING_KEYS, Description, spell_option
 from pe_spectra.models.stacks.stack import Reading, Stack, make_rotation
 from pe_spectra.models.stated.architectures import find_windows

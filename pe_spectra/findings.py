@@ -8,10 +8,8 @@ from types import MappingProxyType, ModuleType
 
 from pe_spectra.quantities import Result, find_hint, is_result, list_types, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import FINDING_LEVELS, RANKS, Level
+from pe_spectra.vocabulary import CODE_PATTERN, FINDING_LEVELS, RANKS, Level
 
-#: Of stable names, in lower case with hyphens.
-CODE_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
 #: JSON Schema of an object whose keys are names of its own.
 OPEN_OBJECT: Mapping[str, object] = {
     "type": "object",

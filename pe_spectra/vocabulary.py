@@ -131,6 +131,8 @@ CLAIM_SOURCES = {
 
 # --------------------------------------------------------------------- answers
 
+#: Of stable names, in lower case with hyphens.
+CODE_PATTERN = "^[a-z0-9]+(-[a-z0-9]+)*$"
 #: Forms of an answer -> the ending of a file that holds one.
 FORMAT_SUFFIXES = {
     "table": ".txt",

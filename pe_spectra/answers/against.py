@@ -9,11 +9,10 @@ from pe_spectra.answers.agreements import TableDiffBody
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts, gather_notes
 from pe_spectra.answers.differences import DiffBody
 from pe_spectra.answers.scheme_differences import SchemeDiffBody
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.models.comparison.divergence import Diff, Unknown
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import LEVELS, RANKS
+from pe_spectra.vocabulary import CODE_PATTERN, LEVELS, RANKS
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts(

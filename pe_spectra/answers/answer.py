@@ -7,18 +7,19 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 from pe_spectra._version import __version__
-from pe_spectra.answers.annotations import Annotations
 from pe_spectra.encodings import Encoding
 from pe_spectra.exact import F64
 from pe_spectra.faces import Columns, simplify
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import LEVELS, Level
+from pe_spectra.vocabulary import CODE_PATTERN, LEVELS, Level
 from pe_spectra.wording import join
+
+if TYPE_CHECKING:  # most answers are about no file
+    from pe_spectra.answers.annotations import Annotations
 
 _Item = TypeVar("_Item")
 
@@ -130,7 +131,7 @@ class Answer:
     last : a line below the rows, in a table.
     next_command : what to try next, on a terminal.
     failed : the checks asked for that do not hold: exit code 1.
-    annotations : of an answer about files, the findings with their places, where they were asked for.
+    annotations : of an answer about files, the findings with their places; None where they were not asked for.
     """
 
     body: Body
@@ -154,7 +155,7 @@ class Answer:
     last: str = ""
     next_command: str = ""
     failed: Sequence[str] = ()
-    annotations: Annotations = field(default_factory=Annotations)
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         new = () if self.noted else zip(repeat("note"), self.remarks, strict=False)

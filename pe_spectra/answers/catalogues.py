@@ -13,10 +13,10 @@ from pe_spectra.claims.judging import MEANINGS, RULE
 from pe_spectra.encodings import ENCODINGS, VARIANTS, Encoding
 from pe_spectra.encodings.parameters import format_value
 from pe_spectra.errors import shorten
-from pe_spectra.findings import CODE_PATTERN, Kind
+from pe_spectra.findings import Kind
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import FAMILIES, WEIGHTS
+from pe_spectra.vocabulary import CODE_PATTERN, FAMILIES, WEIGHTS
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts({"catalogue": "ok", "encoding": "ok"})

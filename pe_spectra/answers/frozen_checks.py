@@ -8,13 +8,12 @@ from pe_spectra._version import __version__
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.answers.differences import judge_rotations
 from pe_spectra.faces import Cell
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.frozen.changes import Change, EntryComparison
 from pe_spectra.frozen.entries import WHOLE, Entry, FrozenFinding
 from pe_spectra.frozen.frozen_file import FrozenFile
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import RANKS
+from pe_spectra.vocabulary import CODE_PATTERN, RANKS
 from pe_spectra.wording import count, join
 
 VERDICTS = Verdicts({"frozen": "ok", "as-frozen": "ok", "changed": "warning", "breaks": "error"})

@@ -17,11 +17,10 @@ from typing import Any
 
 from pe_spectra.claims.judging import MEANINGS, Judgement, list_code
 from pe_spectra.errors import InputError
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.numbers import Choice, suggest
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.vocabulary import CLAIM_SOURCES, GRADES, WEIGHTS, Grade, Weight
+from pe_spectra.vocabulary import CLAIM_SOURCES, CODE_PATTERN, GRADES, WEIGHTS, Grade, Weight
 
 __all__ = ["GradedClaim", "find_disagreements", "find_judges", "grade_claims", "list_claims", "read_sources"]
 

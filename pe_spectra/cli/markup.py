@@ -40,7 +40,7 @@ def write_document(answer: Answer, form: str, *, full: bool) -> str:
 
     The forms of findings alone are those of :mod:`pe_spectra.cli.annotating`.
     """
-    if form in ANNOTATION_FORMATS:
+    if answer.annotations is not None and form in ANNOTATION_FORMATS:
         from pe_spectra.cli.annotating import write_annotations
 
         return write_annotations(answer.annotations, form)

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, get_args
 
 from pe_spectra.encodings.rope_scaling import enlarge_base
 from pe_spectra.exact import CONTEXT, TWO_PI
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_RHO
 from pe_spectra.models.lengths.cosine_sums import MAX_SEARCHED, search_base
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import CODE_PATTERN
 
 Unit = Literal["base", "positions", "channels"]
 Options = Mapping[str, float | int | bool]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pe_spectra.faces import Cell, Columns
-from pe_spectra.metrics import PeriodMatch
-from pe_spectra.metrics.compare import OF_PERIOD, Comparison
+from pe_spectra.metrics.compare import Comparison
+from pe_spectra.metrics.kernel_shape import OF_PERIOD, PeriodMatch
 from pe_spectra.wording import count, write_time
 
 

@@ -20,7 +20,8 @@ from pe_spectra.answers.answer import (
 from pe_spectra.answers.at_periods import define_periods, list_at_periods, note_periods
 from pe_spectra.encodings import Encoding
 from pe_spectra.metrics import METRICS
-from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, Comparison, find_better, list_columns
+from pe_spectra.metrics.compare import DEFAULT_ORDER, Comparison, find_better, list_columns
+from pe_spectra.metrics.kernel_shape import OF_PERIOD
 from pe_spectra.quantities import derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import describe_average

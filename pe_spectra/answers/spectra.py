@@ -17,7 +17,6 @@ from pe_spectra.answers.captions import (
     write_low,
     write_mean,
 )
-from pe_spectra.domains import name_cycles
 from pe_spectra.encodings import Dft, Encoding
 from pe_spectra.exact import F64
 from pe_spectra.quantities import Result, derived, quantity
@@ -228,6 +227,8 @@ def _list_facts(spectrum: Spectrum, low: LowBinCount | None) -> list[tuple[str, 
 
 def _say_cycles(spectrum: Spectrum) -> str:
     """Of which periods the first bin and the last are."""
+    from pe_spectra.domains import name_cycles
+
     step = spectrum.encoding.time_step
     unit, cycles = name_cycles(step)
     longest, shortest = (write_time(86400 / float(spectrum.in_time["cycles_per_day"][place])) for place in (1, -1))

@@ -43,10 +43,9 @@ def compare(
     from pe_spectra.answers.answer import gather_notes
     from pe_spectra.answers.comparisons import answer_comparison
     from pe_spectra.cli.requirements import check_requirements, parse_requirements
-    from pe_spectra.domains import parse_periods
     from pe_spectra.metrics.compare import compare_encodings, list_numbers, sort_comparisons
 
-    wanted = parse_periods([periods], "--periods") if periods is not None else ()
+    wanted = () if periods is None else _parse_periods(periods)
     names = [name for name, _ in wanted]
     order = _read_order(sort, names)
     requirements = parse_requirements(require or [], list_numbers(names))
@@ -147,12 +146,12 @@ def _settle_step(
     encodings: Sequence[Encoding], step: str | None, *, timed: bool
 ) -> tuple[Fraction | None, tuple[str, ...]]:
     """Seconds between positions, where lags are times, and a note where nothing says how many."""
+    if step is None and not timed:
+        return None, ()
     from pe_spectra.domains import Duration, read_duration
 
     if step is not None:
         return read_duration(Duration().parse(step, "--step")), ()
-    if not timed:
-        return None, ()
     steps = {e.time_step: read_duration(e.time_step) for e in encodings if e.time_step}
     if len(set(steps.values())) > 1:
         raise InputError("--periods: the time between positions differs", ", ".join(steps), "one step for all of them")
@@ -163,7 +162,8 @@ def _settle_step(
 
 def _read_order(name: str | None, periods: Sequence[str]) -> str:
     """Read the column to sort by; of the many that there are, the nearest are named to whoever names none."""
-    from pe_spectra.metrics.compare import DEFAULT_ORDER, OF_PERIOD, SYNONYMS, list_columns
+    from pe_spectra.metrics.compare import DEFAULT_ORDER, SYNONYMS, list_columns
+    from pe_spectra.metrics.kernel_shape import OF_PERIOD
 
     known = (*list_columns(periods), *SYNONYMS)
     if name is None or name in known:
@@ -187,11 +187,15 @@ def _read_order(name: str | None, periods: Sequence[str]) -> str:
     raise InputError("--sort is not known", name or "''", accepted)
 
 
-def _is_period(text: str) -> bool:
+def _parse_periods(text: str) -> tuple[tuple[str, Fraction], ...]:
     from pe_spectra.domains import parse_periods
 
+    return parse_periods([text], "--periods")
+
+
+def _is_period(text: str) -> bool:
     try:
-        return bool(parse_periods([text], "--periods"))
+        return bool(_parse_periods(text))
     except InputError:
         return False
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.encodings.codes import count_positions, count_work, read_grid_codes
-from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
@@ -151,6 +150,8 @@ def find_own_frequencies(encoding: Encoding) -> F64 | None:
     >>> find_own_frequencies(Sinusoidal(d=4)).tolist(), find_own_frequencies(read_encoding("one-hot"))
     ([1.0, 0.01], None)
     """
+    from pe_spectra.encodings.combined import Hybrid
+
     if isinstance(encoding, Hybrid):
         found = [find_own_frequencies(member) for member in encoding.of or ()]
         known = [own for own in found if own is not None]

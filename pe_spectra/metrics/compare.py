@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.report import OUTCOME_TEXT, measure_codes
 from pe_spectra.limits import MAX_HELD_ENTRIES
-from pe_spectra.metrics import METRICS, Metric, PeriodMatch, Views, measure_metrics, measure_periods
+from pe_spectra.metrics import METRICS, Metric, Views, measure_metrics
 from pe_spectra.metrics.common_ground import (
     Lattice,
     add_codes,
@@ -30,6 +30,7 @@ from pe_spectra.metrics.common_ground import (
     find_spectrum,
     normalise_kernel,
 )
+from pe_spectra.metrics.kernel_shape import OF_PERIOD, PeriodMatch, measure_periods
 from pe_spectra.quantities import Document, Result, derived, list_column_names, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import LENGTH, estimate_kernel
@@ -37,25 +38,6 @@ from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
 
-
-class _ColumnOfPeriod(NamedTuple):
-    """A column of each period that was asked for."""
-
-    field: str  #: of its match
-    better: str | None  #: which end is the better one
-    text: str  #: what it is, with places for the lag and the time
-
-
-#: By the prefix of their names.
-OF_PERIOD: Mapping[str, _ColumnOfPeriod] = {
-    "ratio": _ColumnOfPeriod("ratio", "higher", "k(lag {lag:g})/k(0), the lag of {time}"),
-    "maximum": _ColumnOfPeriod(
-        "is_local_maximum",
-        "higher",
-        "whether the kernel has a local maximum at lag {lag:g}, or next to it where that is not whole",
-    ),
-    "nearest": _ColumnOfPeriod("nearest_period", None, "the encoding's own period that is nearest to {time}, in s"),
-}
 #: Other names of columns: what `faithfulness` calls them.
 SYNONYMS: Mapping[str, str] = {"separation": "min_separation"}
 #: Comparisons are sorted by this unless another column is named: no scale changes it.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,6 +111,26 @@ class PeriodMatch(Result):
     )
     nearest_ratio: float | None = quantity("That period over the one asked for; 1 where the encoding has it.")
     note: str = quantity("What a reader must know; mostly empty.", schema={"type": "string"}, default="")
+
+
+class _ColumnOfPeriod(NamedTuple):
+    """A column of each period that was asked for."""
+
+    field: str  #: of its match
+    better: str | None  #: which end is the better one
+    text: str  #: what it is, with places for the lag and the time
+
+
+#: By the prefix of their names.
+OF_PERIOD: Mapping[str, _ColumnOfPeriod] = {
+    "ratio": _ColumnOfPeriod("ratio", "higher", "k(lag {lag:g})/k(0), the lag of {time}"),
+    "maximum": _ColumnOfPeriod(
+        "is_local_maximum",
+        "higher",
+        "whether the kernel has a local maximum at lag {lag:g}, or next to it where that is not whole",
+    ),
+    "nearest": _ColumnOfPeriod("nearest_period", None, "the encoding's own period that is nearest to {time}, in s"),
+}
 
 
 def measure_periods(

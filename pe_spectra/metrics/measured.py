@@ -1,4 +1,4 @@
-"""One-number summaries for comparing encodings side by side; none needs a model.
+"""All one-number summaries together, measured on views of an encoding.
 
 Each metric is declared beside the function that measures it, as a field of what that function returns; `METRICS` is
 the list of them all. A new one is a field and its value there, and its slow version in `tests/naive_metrics.py`.
@@ -20,30 +20,24 @@ from pe_spectra.encodings.codes import read_codes
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution
-from pe_spectra.metrics.kernel_shape import PeriodMatch, measure_periods
-from pe_spectra.metrics.measures import Measure, Metric, Metrics, check_table, metric, or_reason, rescale
-from pe_spectra.metrics.resolution import Resolution, measure_ladder_resolution
+from pe_spectra.metrics.measures import (
+    Measure,
+    Metric,
+    Metrics,
+    check_table,
+    measure_norm,
+    metric,
+    or_reason,
+    relate_separation,
+    rescale,
+)
+from pe_spectra.metrics.resolution import Resolution
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.gram import compute_gram_kernel, measure_toeplitz_share
 from pe_spectra.spectrum.record import Spectrum
 
 if TYPE_CHECKING:
     from pe_spectra.faithfulness import Faithfulness
-
-__all__ = [
-    "METRICS",
-    "TOO_LARGE",
-    "Measured",
-    "Metric",
-    "PeriodMatch",
-    "Resolution",
-    "Views",
-    "measure_ladder_resolution",
-    "measure_metrics",
-    "measure_norm",
-    "measure_periods",
-    "relate_separation",
-]
 
 _NO_LIST = "the encoding has no list of frequencies"
 _NO_TABLE = "the encoding has no table of position vectors"
@@ -142,42 +136,6 @@ def _read_table(faithfulness: Faithfulness) -> F64 | str:
     if faithfulness.length * encoding.d > MAX_HELD_ENTRIES:
         return TOO_LARGE
     return read_codes(encoding, faithfulness.length)
-
-
-def relate_separation(smallest: float | str, table: F64) -> float | str:
-    """Divide a distance by the root of the mean squared one of all pairs, sqrt(2 sum |e(s) - mean|^2/(S-1)).
-
-    Parameters
-    ----------
-    smallest : a distance, or why there is none. table : (S, d).
-
-    Returns
-    -------
-    The ratio, or why there is none.
-
-    >>> round(relate_separation(1.0, np.eye(4)), 9)  # over sqrt 2
-    0.707106781
-    """
-    if isinstance(smallest, str):
-        return smallest
-    with np.errstate(over="ignore"):
-        changes = table - table[0]  # of a constant column 0 exactly
-    if not np.isfinite(changes).all():
-        return "distances are beyond the range of float64"
-    scaled, power = rescale(changes)
-    centred = scaled - scaled.mean(axis=0)
-    typical = math.sqrt(2 * float(np.sum(centred * centred)) / max(1, len(table) - 1))
-    return smallest / power / typical if typical else "all position vectors are equal"
-
-
-def measure_norm(table: F64) -> float:
-    """Return the root mean squared norm of vectors (S, d).
-
-    >>> measure_norm(np.array([[3.0, 4.0], [0.0, 5.0]]))
-    5.0
-    """
-    scaled, power = rescale(table)
-    return power * math.sqrt(float(np.sum(scaled * scaled)) / len(table))
 
 
 _MEASURES: tuple[Measure, ...] = (

@@ -223,3 +223,39 @@ def narrow(table: F64) -> F64:
     ((1, 1), 5.0)
     """
     return table if table.shape[1] <= table.shape[0] else triangulate(table.T).T
+
+
+def relate_separation(smallest: float | str, table: F64) -> float | str:
+    """Divide a distance by the root of the mean squared one of all pairs, sqrt(2 sum |e(s) - mean|^2/(S-1)).
+
+    Parameters
+    ----------
+    smallest : a distance, or why there is none. table : (S, d).
+
+    Returns
+    -------
+    The ratio, or why there is none.
+
+    >>> round(relate_separation(1.0, np.eye(4)), 9)  # over sqrt 2
+    0.707106781
+    """
+    if isinstance(smallest, str):
+        return smallest
+    with np.errstate(over="ignore"):
+        changes = table - table[0]  # of a constant column 0 exactly
+    if not np.isfinite(changes).all():
+        return "distances are beyond the range of float64"
+    scaled, power = rescale(changes)
+    centred = scaled - scaled.mean(axis=0)
+    typical = math.sqrt(2 * float(np.sum(centred * centred)) / max(1, len(table) - 1))
+    return smallest / power / typical if typical else "all position vectors are equal"
+
+
+def measure_norm(table: F64) -> float:
+    """Return the root mean squared norm of vectors (S, d).
+
+    >>> measure_norm(np.array([[3.0, 4.0], [0.0, 5.0]]))
+    5.0
+    """
+    scaled, power = rescale(table)
+    return power * math.sqrt(float(np.sum(scaled * scaled)) / len(table))

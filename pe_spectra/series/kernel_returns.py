@@ -12,7 +12,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
-from pe_spectra.metrics import measure_periods
+from pe_spectra.metrics.kernel_shape import measure_periods
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.proposing import SharedPeriod

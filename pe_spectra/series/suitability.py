@@ -16,8 +16,8 @@ from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import certify
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.separation import measure_separation
-from pe_spectra.metrics import measure_norm, relate_separation
-from pe_spectra.metrics.compare import OF_PERIOD
+from pe_spectra.metrics.kernel_shape import OF_PERIOD
+from pe_spectra.metrics.measures import measure_norm, relate_separation
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.series.kernel_returns import LEAST_RISE, AtPeriod, find_kernel, read_date, read_periods

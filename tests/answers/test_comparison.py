@@ -14,8 +14,8 @@ from pe_spectra import GivenArray, Learned, compare_encodings, read_encoding
 from pe_spectra.answers.comparisons import answer_comparison
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.metrics import METRICS, SIGNED
 from pe_spectra.metrics.compare import list_columns, sort_comparisons
+from pe_spectra.metrics.measured import METRICS, SIGNED
 from pe_spectra.quantities import tabulate
 from pe_spectra.wording import join
 from tests.making import draw_table, give_table

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from pe_spectra import Sinusoidal, compare_encodings, compute_spectrum, read_encoding
 from pe_spectra.encodings import ENCODINGS, find_encoding
 from pe_spectra.errors import InputError
-from pe_spectra.metrics import METRICS, SIGNED, SpectrumMetrics
 from pe_spectra.metrics.common_ground import choose_length
 from pe_spectra.metrics.compare import sort_comparisons
+from pe_spectra.metrics.measured import METRICS, SIGNED, SpectrumMetrics
 from tests import naive
 from tests.making import give_table
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pe_spectra.claims import list_claims
-from pe_spectra.metrics import METRICS, SpectrumMetrics
+from pe_spectra.metrics.measured import METRICS, SpectrumMetrics
 from pe_spectra.models.lengths.proposals import WAYS
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.statement import NEWEST

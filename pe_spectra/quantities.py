@@ -20,6 +20,8 @@ from pe_spectra.faces import Cell, Cells, is_column, make_dataframe, simplify, w
 from pe_spectra.records import dataclass, find_annotation
 
 Document = dict[str, object]
+#: JSON Schema of texts, which may be empty.
+LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 #: Where a field of a dataclass keeps its declaration.
 DECLARED = "quantity"
 #: Keys of a mapping that a short description writes out.

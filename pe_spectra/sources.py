@@ -20,7 +20,6 @@ from pe_spectra.limits import MAX_ENCODINGS
 from pe_spectra.numbers import suggest
 from pe_spectra.records import dataclass
 from pe_spectra.spec import FileSpec, NamedSpec, parse_rows, parse_spec, split_list
-from pe_spectra.spectrum.gram import settle_grid
 
 if TYPE_CHECKING:
     from pe_spectra.files.arrays import FileArray
@@ -254,6 +253,7 @@ def _describe_table(
     label: str,
 ) -> _Description:
     from pe_spectra.files.known_tables import describe_known_table
+    from pe_spectra.spectrum.gram import settle_grid
 
     texts = dict(spec.parameters)
     kind = describe_known_table(found.tensor, config, len(found.values))

@@ -34,6 +34,7 @@ class Dft(OnLattice):
            [ 0.70710678,  0.        ,  1.        , -0.70710678]])
     """
 
+    is_algebraic = True
     name: ClassVar[str] = "dft"
     family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "the discrete Fourier transform of the one-hot position function"
@@ -149,6 +150,7 @@ class Ramp(Encoding):
     [[0.0], [0.25], [0.5], [0.75], [1.0]]
     """
 
+    is_algebraic = True
     name: ClassVar[str] = "ramp"
     family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "the position over the length, in every column"
@@ -206,6 +208,7 @@ class OneHot(Encoding):
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
 
+    is_algebraic = True
     name: ClassVar[str] = "one-hot"
     family: ClassVar[str] = "absolute"
     summary: ClassVar[str] = "a column of its own for every position"

@@ -26,6 +26,7 @@ from pe_spectra.records import dataclass
 class Erpe(HeadTable):
     """The efficient relative encoding of ConvTran, Foumani et al. 2024: a learned number for each lag."""
 
+    is_stored = True
     name: ClassVar[str] = "erpe"
     family: ClassVar[str] = "relative"
     summary: ClassVar[str] = "a learned number for each lag and head, added after softmax"
@@ -88,6 +89,7 @@ class Erpe(HeadTable):
 class Shaw(LagEncoding, HeldTable):
     """Relative position representations, Shaw et al. 2018: a learned vector for each clipped lag."""
 
+    is_stored = True
     name: ClassVar[str] = "shaw"
     family: ClassVar[str] = "relative"
     summary: ClassVar[str] = "a learned vector for each lag up to a distance, added to keys or values"
@@ -233,6 +235,7 @@ class T5(HeadTable):
     [False, True, False, True]
     """
 
+    is_stored = True
     name: ClassVar[str] = "t5"
     family: ClassVar[str] = "relative"
     summary: ClassVar[str] = "a learned number for each bucket of lags; buckets widen with the distance"

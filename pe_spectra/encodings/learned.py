@@ -102,6 +102,8 @@ class Learned(HeldTable):
     (2, [[1.0, 0.0], [0.0, 1.0]])
     """
 
+    is_stored = True
+    is_algebraic = True
     name: ClassVar[str] = "learned"
     family: ClassVar[str] = "learned"
     summary: ClassVar[str] = "a table of one row for each position, from a file"

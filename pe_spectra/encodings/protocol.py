@@ -144,6 +144,16 @@ class Encoding(metaclass=ByName):
         return False
 
     @property
+    def is_stored(self) -> bool:
+        """Whether its codes are numbers that it holds, which nothing rounds."""
+        return False
+
+    @property
+    def is_algebraic(self) -> bool:
+        """Whether all entries are algebraic numbers: binary fractions, roots of unity, fractions."""
+        return False
+
+    @property
     def knows_dates(self) -> bool:
         """Whether vectors are those of moments of the calendar, so that two windows at other dates differ."""
         return False

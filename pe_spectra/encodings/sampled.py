@@ -75,6 +75,11 @@ class Sampled(Encoding):
         return self.encoding.is_random
 
     @property
+    def is_stored(self) -> bool:
+        """As the encoding's."""
+        return self.encoding.is_stored
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """As the encoding's, and what a lag is here."""
         return (*self.encoding.notes, "a lag is a number of steps from one of the real positions to another")

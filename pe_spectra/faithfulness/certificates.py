@@ -13,29 +13,21 @@ from functools import reduce
 
 import numpy as np
 
-from pe_spectra.encodings import Dft, Encoding, HasBiasMap
-from pe_spectra.encodings.absolute import OneHot, Ramp
+from pe_spectra.encodings import Encoding, HasBiasMap
 from pe_spectra.encodings.codes import find_exact_key
-from pe_spectra.encodings.combined import Hybrid
-from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.protocol import Theorem
-from pe_spectra.encodings.rotary_variants import Fope
 from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.code_table import CodeTable
-from pe_spectra.findings import CODE_PATTERN
 from pe_spectra.limits import MAX_DIRECT_WORK
-from pe_spectra.quantities import Result, quantity
+from pe_spectra.quantities import LIST_OF_TEXTS, Result, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.vocabulary import CODE_PATTERN
 
-#: JSON Schema of texts, which may be empty.
-LIST_OF_TEXTS = {"type": "array", "items": {"type": "string"}}
 #: Theorems whose proof holds for rational positions as it does for integers.
 _RATIONAL = ("irrational-frequency", "irrational-period", "rational-frequency", "monotone")
-#: Encodings whose entries are algebraic numbers: binary fractions, roots of unity, fractions.
-_ALGEBRAIC = (Learned, Dft, OneHot, Ramp)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +129,8 @@ def find_keys(encoding: Encoding, places: I64) -> ExactKeys:
     key = find_exact_key(encoding, places)
     if key is not None:
         return ExactKeys(merging=key, splitting=key)
+    from pe_spectra.encodings.combined import Hybrid
+
     if not isinstance(encoding, Hybrid):
         return ExactKeys(merging=None, splitting=None)
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
@@ -278,11 +272,13 @@ def _is_constant(encoding: Encoding) -> bool:
 
 def _decide_sum(table: CodeTable, limit: int) -> Decision | None:
     """Lindemann and Weierstrass: a (sin w s - sin w t) is no algebraic number for algebraic a, w not 0, s not t."""
+    from pe_spectra.encodings.combined import Hybrid
+
     encoding, places = table.encoding, table.places
     if not isinstance(encoding, Hybrid) or encoding.mode != "sum":
         return None
     weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
-    waves = [member for member, weight in weighted if weight and not isinstance(member, _ALGEBRAIC)]
+    waves = [member for member, weight in weighted if weight and not member.is_algebraic]
     # frequencies of a scaled rotary encoding may be polynomials in 1/pi
     if len(waves) != 1 or not isinstance(waves[0], Pairs) or waves[0].family == "rotary":
         return None
@@ -299,6 +295,10 @@ def _decide_sum(table: CodeTable, limit: int) -> Decision | None:
 def _decide_mixed_waves(table: CodeTable, limit: int) -> Decision | None:
     """The largest angle of two positions 0, 1, .. is that of the highest frequency at the later one alone."""
     encoding, places = table.encoding, table.places
+    if encoding.family != "rotary":
+        return None
+    from pe_spectra.encodings.rotary_variants import Fope
+
     if not isinstance(encoding, Fope):
         return None
     frequencies = encoding.words()[0]

@@ -7,15 +7,9 @@ from functools import cached_property
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.codes import find_codes, list_places
-from pe_spectra.encodings.lag_tables import T5, Erpe, Shaw
-from pe_spectra.encodings.learned import Learned
-from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.records import dataclass
-
-#: Encodings whose codes are stored numbers.
-_GIVEN = (Learned, Shaw, T5, Erpe)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +47,7 @@ class CodeTable:
     @cached_property
     def error(self) -> float | None:
         """By how much an entry may be wrong: 0 of given numbers; None where it is not known."""
-        if isinstance(self.encoding.encoding if isinstance(self.encoding, Sampled) else self.encoding, _GIVEN):
+        if self.encoding.is_stored:
             return 0.0
         return None if self.codes is None else self.encoding.bound_error(self.codes)
 

@@ -16,12 +16,12 @@ from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasTa
 from pe_spectra.encodings.absolute import OneHot
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import LIST_OF_TEXTS, ExactKeys, describe_pair, find_keys
+from pe_spectra.faithfulness.certificates import ExactKeys, describe_pair, find_keys
 from pe_spectra.faithfulness.closest_pair import measure_pairs
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
-from pe_spectra.quantities import Result, derived, quantity
+from pe_spectra.quantities import LIST_OF_TEXTS, Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
 

@@ -146,6 +146,7 @@ class Coarse:
 
     wrong: float | None
     domain = "positions"
+    is_stored = False
 
     def bound_error(self, _codes):
         return self.wrong

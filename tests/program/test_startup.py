@@ -167,14 +167,21 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             ("files.tables", "models.dumps.phases", "spectrum.gram", "models.comparison.rotations"),
         ),
         (f"diff {LLAMA} --stack vllm", ("files.tables", "models.dumps.phases")),
-        ("faithfulness --length 80", ("metrics",)),
-        ("precision sinusoidal --length 64", ("reconstruction", "faithfulness.near_pairs")),
+        ("faithfulness --length 80", ("metrics", "encodings.combined", "encodings.lag_tables", "encodings.learned")),
+        (
+            "precision sinusoidal --length 64",
+            ("reconstruction", "faithfulness.near_pairs", "encodings.combined", "encodings.lag_tables", "findings"),
+        ),
         ("claims fig2-width-30", ("claims.articles", "study")),
-        ("count-low-bin --d 64", ("spectrum.density", "spectrum.kernels", "domains")),
+        (
+            "count-low-bin --d 64",
+            ("spectrum.density", "spectrum.kernels", "domains", "answers.annotations", "findings"),
+        ),
         # of Python: what finds files in packages and reads archives takes a tenth of the import of NumPy
         ("series readings.csv", ("importlib.resources", "tempfile", "zipfile", "numpy.ma")),
+        ("series readings.csv", ("metrics.measured", "metrics.compare", "faithfulness.report", "spectrum.record")),
         # and of NumPy: arrays with masks, which its medians ask for, an eighth
-        ("compare sinusoidal dft", ("numpy.ma",)),
+        ("compare sinusoidal dft", ("numpy.ma", "domains", "encodings.combined", "encodings.lag_tables")),
         ("schema", ("email", "importlib.metadata", "importlib.resources")),
     ],
 )

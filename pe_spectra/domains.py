@@ -21,8 +21,8 @@ from pe_spectra.limits import MAX_LIST
 from pe_spectra.numbers import Accepts, quote
 from pe_spectra.records import dataclass
 
-_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}(?:\.[0-9]{1,6}0*+)?))?)?")
-_DURATION = re.compile(r"(?=\.?[0-9])0*([0-9]{0,40}(?:\.[0-9]{1,40})?)([a-zµμ]+)")
+_MOMENT = r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2})(?::([0-9]{2}(?:\.[0-9]{1,6}0*+)?))?)?"
+_DURATION = r"(?=\.?[0-9])0*([0-9]{0,40}(?:\.[0-9]{1,40})?)([a-zµμ]+)"
 #: Units of durations, largest first, each with its seconds and the spellings that are read.
 _UNITS = (
     ("week", Fraction(604800), ("week", "weeks", "w")),
@@ -63,7 +63,7 @@ class Moment(Accepts[str]):
         return "an ISO date or time without zone from year 0001 to 9999 is accepted, as 2016-07-01T00:00"
 
     def parse(self, text: str, name: str) -> str:
-        found = _MOMENT.fullmatch(text)
+        found = re.fullmatch(_MOMENT, text)
         if not found:
             raise InputError(f"{name} is not a date or time", quote(text), self.accepted)
         day, time, seconds = found.group(1), found.group(2) or "00:00", found.group(3) or "00"
@@ -127,7 +127,7 @@ def read_months(text: str) -> int:
     >>> read_months("3month"), read_months("1year"), read_months("4week")
     (3, 12, 0)
     """
-    found = _DURATION.fullmatch(text)
+    found = re.fullmatch(_DURATION, text)
     months = Fraction(f"0{found.group(1)}") * _MONTHS.get(found.group(2), 0) if found else Fraction(0)
     return int(months) if months.denominator == 1 else 0
 
@@ -144,7 +144,7 @@ def read_duration(text: str, name: str = "duration") -> Fraction:
     >>> read_duration("5min") == 300, read_duration("33.3us")
     (True, Fraction(333, 10000000))
     """
-    found, months = _DURATION.fullmatch(text), read_months(text)
+    found, months = re.fullmatch(_DURATION, text), read_months(text)
     size = next((unit[1] for unit in _UNITS if found and found.group(2) in unit[2]), None)
     if months:
         size = Fraction(PERIODS["month"])
@@ -280,7 +280,7 @@ def parse_periods(texts: Sequence[str], label: str) -> tuple[tuple[str, Fraction
 def _parse_period(text: str, label: str) -> tuple[str, Fraction]:
     if text in PERIODS:
         return text, Fraction(PERIODS[text])
-    if not _DURATION.fullmatch(text):
+    if not re.fullmatch(_DURATION, text):
         raise InputError(f"{label} is no period", quote(text), f"{', '.join(PERIODS)} or a duration as 90min")
     return Duration().parse(text, label), read_duration(text, label)
 

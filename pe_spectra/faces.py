@@ -20,12 +20,12 @@ PART = 1 << 10
 #: Of a short description: characters of a line, and lines.
 _LONGEST_LINE, _MOST_LINES = 110, 10
 #: What Markdown may read as markup in a line, and as the beginning of a list, heading or rule at its start.
-_MARKDOWN = re.compile(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])")
-_MARKDOWN_START = re.compile(r"^([0-9]*)([#+=.)-])")
+_MARKDOWN = r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])"
+_MARKDOWN_START = r"^([0-9]*)([#+=.)-])"
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 #: A word in which sites find a mention, an address, or the number of an issue. No escape keeps them from it, for they
 #: look at the text that is shown; they pass over code.
-_WORD, _LINKED = re.compile(r"\S+"), re.compile(r"@.|://|#\d|www\.|gh-\d", re.IGNORECASE)
+_WORD, _LINKED = r"\S+", r"(?i:@.|://|#\d|www\.|gh-\d)"
 
 
 def write_cell(cell: Cell, digits: int) -> str:
@@ -164,14 +164,14 @@ def escape_markdown(text: str, *, starts: bool = False, in_cell: bool = False) -
     >>> print(escape_markdown("of @name at https://a_b.org"))
     of `@name` at `https://a_b.org`
     """
-    safe = _WORD.sub(lambda word: _write_word(word[0], in_cell), text)
-    return _MARKDOWN_START.sub(r"\1\\\2", safe) if starts else safe
+    safe = re.sub(_WORD, lambda word: _write_word(word[0], in_cell), text)
+    return re.sub(_MARKDOWN_START, r"\1\\\2", safe) if starts else safe
 
 
 def _write_word(word: str, in_cell: bool) -> str:
-    if _LINKED.search(word):
+    if re.search(_LINKED, word):
         return _write_code(word, in_cell)
-    return _MARKDOWN.sub(r"\\\g<0>", "".join(_ENTITIES.get(one, one) for one in word))
+    return re.sub(_MARKDOWN, r"\\\g<0>", "".join(_ENTITIES.get(one, one) for one in word))
 
 
 def _write_code(word: str, in_cell: bool) -> str:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 #: Parts of a dotted key. The parser's time grows with their square: 50,000 take half a minute.
 _MAX_KEY_PARTS = 32
-_PIECE = re.compile(r"[^=,{}\[\]\n]+")
-_PART = re.compile(r"\.[ \t]*[^. \t]")
-_POSITION = re.compile(r"\(at line ([0-9]+), column [0-9]+\)$")
+_PIECE = r"[^=,{}\[\]\n]+"
+_PART = r"\.[ \t]*[^. \t]"
+_POSITION = r"\(at line ([0-9]+), column [0-9]+\)$"
 _TWICE = ("Cannot overwrite", "Cannot declare", "Duplicate inline", "Cannot mutate")
 _TOO_DEEP = f"nests too deep; at most {MAX_DEPTH} levels are accepted"
-_KEY = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
+_KEY = r"\s*([A-Za-z0-9_-]+)\s*="
 
 
 @final
@@ -228,12 +228,12 @@ def _explain(error: tomllib.TOMLDecodeError, text: str) -> str:
     """Say what is wrong and in which line, in our words."""
     message = str(error)
     lines = text.rstrip().split("\n")
-    found = _POSITION.search(message)
+    found = re.search(_POSITION, message)
     number = min(int(found[1]), len(lines)) if found else len(lines)
     if not message.startswith(_TWICE):
         return f"is not TOML (line {number})"
     # inside an inline table the line begins with another key than the one meant
-    key = None if "{" in lines[number - 1] else _KEY.match(lines[number - 1])
+    key = None if "{" in lines[number - 1] else re.match(_KEY, lines[number - 1])
     return f"gives {shorten(key[1]) if key else 'a key'} twice (line {number})"
 
 
@@ -242,7 +242,7 @@ def _check_keys(text: str) -> None:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") < _MAX_KEY_PARTS:
             continue
-        if any(len(_PART.findall(piece)) >= _MAX_KEY_PARTS for piece in _PIECE.findall(line)):
+        if any(len(re.findall(_PART, piece)) >= _MAX_KEY_PARTS for piece in re.findall(_PIECE, line)):
             raise RefusedError(f"has a key of more than {_MAX_KEY_PARTS} parts (line {number})")
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 PICKLE_SUFFIXES = (".pt", ".pth", ".bin", ".pkl", ".pickle", ".ckpt")
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,60}")
+_PLAIN_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,60}"
 
 
 def explain_pickle(path: Path) -> str:
@@ -15,7 +15,7 @@ def explain_pickle(path: Path) -> str:
     >>> explain_pickle(Path("a/model.bin"))[:74]
     'is a pickle, which can run code when it is read; where you trust it, conve'
     """
-    is_plain = _PLAIN_NAME.fullmatch(path.name) is not None and path.suffix != ".json"
+    is_plain = re.fullmatch(_PLAIN_NAME, path.name) is not None and path.suffix != ".json"
     name = path.name if is_plain else "FILE.pt"
     line = (
         "import torch, safetensors.torch as s; "

@@ -49,9 +49,9 @@ class _Newest(Mapping[str, Stack]):
 STACKS: Mapping[str, Stack] = _Newest()
 
 #: A name, or one with a version: that one, or with >= any from it on.
-_WITH_VERSION = re.compile(r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+))?")
+_WITH_VERSION = r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Za-z.]+))?"
 #: A build, b11312: llama.cpp numbers its releases by how many commits there are before them.
-_BUILD = re.compile(r"b[0-9]+")
+_BUILD = r"b[0-9]+"
 #: The digits of a commit, at least, that name it.
 _DIGITS = 7
 
@@ -84,7 +84,7 @@ def find_stack(text: str, label: str) -> Stack:
     """
     if text in STACKS:
         return STACKS[text]
-    asked = _WITH_VERSION.fullmatch(text)
+    asked = re.fullmatch(_WITH_VERSION, text)
     known = [one for one in list_releases() if asked and asked["name"] in (one.package, one.name) and one.version]
     for one in known:  # the newest first
         if asked and (asked["sign"] is None or _is_of(one, asked["sign"], asked["version"])):
@@ -96,7 +96,7 @@ def find_stack(text: str, label: str) -> Stack:
 
 def _is_of(stack: Stack, sign: str, version: str) -> bool:
     """Tell whether a release has a version, one from it on (>=), or with @ a commit that begins so."""
-    known = stack.build if _BUILD.fullmatch(version) else stack.version
+    known = stack.build if re.fullmatch(_BUILD, version) else stack.version
     if sign == ">=":
         return bool(re.match("b?[0-9]", version)) and _order(known) >= _order(version)
     return known == version or (sign == "@" and len(version) >= _DIGITS and stack.commit.startswith(version))

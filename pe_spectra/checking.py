@@ -132,7 +132,7 @@ def read_accepted(accept: Mapping[str, str] | None, label: str = "accept") -> di
         return {}
     from pe_spectra.capturing.faults import KINDS as OF_MODULES
     from pe_spectra.inspection import KINDS as OF_TABLES
-    from pe_spectra.models.checks import KINDS
+    from pe_spectra.models.checks.kinds import KINDS
     from pe_spectra.numbers import Choice
 
     known = Choice(members=tuple(dict.fromkeys((*KINDS, *OF_TABLES, *OF_MODULES))))

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from pe_spectra.errors import FileError, InputError, shorten
 from pe_spectra.exact import F64
-from pe_spectra.files.arrays import FileArray
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
-from pe_spectra.models.stated.meta_release import read_params
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CACHED, CALLED, FREQUENCIES, LISTED
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:  # files of other kinds are looked at by functions below that load what reads them
+    from pe_spectra.files.arrays import FileArray
     from pe_spectra.files.json_keys import Region
     from pe_spectra.models.dumps.dump import Dump
 
@@ -197,8 +195,12 @@ def _read_others(found: ModelFile, side: Side) -> dict[str, FileArray]:
 
 def _state(content: ModelContent) -> Configuration:
     if content.gguf is not None:
+        from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
+
         return read_gguf_configuration(content.keys, content.gguf.factors, content.shown, content.gguf.shapes)
     if content.kind == "params.json":
+        from pe_spectra.models.stated.meta_release import read_params
+
         return read_params(content.keys, content.shown)
     return read_configuration(content.keys, content.shown)
 

@@ -29,7 +29,8 @@ def annotate_audits(
     locate : from such a name, and whether the file was read, to its path and the regions of its keys, as
         :func:`pe_spectra.model_sources.locate_keys` finds them.
 
-    >>> from pe_spectra.models.checks import KINDS, audit_configuration
+    >>> from pe_spectra.models.checks import audit_configuration
+    >>> from pe_spectra.models.checks.kinds import KINDS
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> audit = audit_configuration(read_configuration({"model_type": "llama", "head_dim": 4}, "config.json"))
     >>> found = annotate_audits([audit], KINDS, lambda file, _: (Path(file), {})).found

@@ -13,7 +13,6 @@ from pe_spectra.answers.answer import Verdict, Verdicts, gather_notes
 from pe_spectra.answers.captions import place_below, write_blur, write_mean
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks import KINDS
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.models.stated.position_axes import GRID_ROTATION
@@ -78,6 +77,8 @@ def _judge_one(audit: ModelAudit) -> Verdict:
     counts = Counter(finding.level for finding in audit.findings if finding.level != "note")
     parts = join([count(counts[level], level) for level in ("error", "warning") if counts[level]])
     first = ", first" if counts.total() > 1 else ""
+    from pe_spectra.models.checks.kinds import KINDS
+
     text = f"{what}. {parts}{first}: {KINDS[gravest.code].phrase} ({gravest.code})."
     return Verdict(level=gravest.level, code=gravest.code, text=text)
 

@@ -12,11 +12,8 @@ from pe_spectra.answers.audit_words import count_audits, find_gravest, judge_aud
 from pe_spectra.faces import Columns
 from pe_spectra.findings import Finding, list_failures
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks.about_allocations import goes_by_allocation
-from pe_spectra.models.lengths.starting import BASES, LENGTHS, WIDTHS
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import AuditedPair
-from pe_spectra.models.stacks.allocation import say_unused
 from pe_spectra.quantities import list_column_names, quantity, tabulate
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RANKS, Level
@@ -88,7 +85,7 @@ def answer_audits(
     facts, details = list_facts(good[0]) if is_single else ([], [])
     layers = [layer for audit in good for layer in audit.layers]
     heads = _choose_heads(layers, named=rows == "all pairs")
-    notes = [] if allocated is None or any(map(goes_by_allocation, layers)) else [say_unused("implementation")]
+    notes = [] if allocated is None else _note_allocated(layers)
     if parts := dict.fromkeys(name for audit in good for name in audit.left_out):
         notes.append(f"{join([*parts])}: not audited, for --reader reads the part for text alone")
     return Answer(
@@ -203,12 +200,22 @@ def _suggest(models: Sequence[ModelAudit], *, is_single: bool) -> str:
     return f"pe-spectra diff {shlex.quote(audit.file)} --all-stacks" if is_plain and is_turned else ""
 
 
+def _note_allocated(layers: Sequence[LayerAudit]) -> list[str]:
+    """Say where no implementation goes by the length that is allocated."""
+    from pe_spectra.models.checks.about_allocations import goes_by_allocation
+    from pe_spectra.models.stacks.allocation import say_unused
+
+    return [] if any(map(goes_by_allocation, layers)) else [say_unused("implementation")]
+
+
 def _lengthen(audit: ModelAudit, finding: Finding) -> str:
     """The command about the lengths of the layers that a finding is about; empty where it would refuse them."""
     named = finding.data.get("layer_type")
     layer = next((one for one in audit.layers if one.unseen and named in (None, one.name)), None)
     if layer is None or layer.rotary_dim is None or layer.base is None:
         return ""
+    from pe_spectra.models.lengths.starting import BASES, LENGTHS, WIDTHS
+
     trained, target = layer.limit(layer.original_length or 0), layer.limit(layer.served_length or 0)
     is_taken = WIDTHS[0] <= layer.rotary_dim <= WIDTHS[1] and BASES[0] <= layer.base <= BASES[1]
     if not is_taken or not LENGTHS[0] <= trained < target <= LENGTHS[1]:

@@ -302,7 +302,7 @@ class ExplanationBody(Body):
 def answer_explanation(code: str, kinds: Mapping[str, Kind]) -> Answer:
     """Turn the reasoning behind a finding into an answer.
 
-    >>> from pe_spectra.models.checks import KINDS
+    >>> from pe_spectra.models.checks.kinds import KINDS
     >>> answer_explanation("aliasing", KINDS).verdict.code
     'aliasing'
     """

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pe_spectra._version import __version__
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
-from pe_spectra.answers.differences import judge_rotations
 from pe_spectra.faces import Cell
 from pe_spectra.frozen.changes import Change, EntryComparison
 from pe_spectra.frozen.entries import WHOLE, Entry, FrozenFinding
@@ -167,6 +166,8 @@ def _say(found: EntryComparison, new: Sequence[FrozenFinding]) -> str:
     """What changed, the likely cause first, without a full stop."""
     told = [one.what for one in found.diff.differences] if found.diff is not None else []
     if told and found.diff is not None:
+        from pe_spectra.answers.differences import judge_rotations
+
         said = judge_rotations(found.diff).text.removesuffix(".")
     elif found.changes:
         first = found.changes[0]

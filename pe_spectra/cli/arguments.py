@@ -14,7 +14,6 @@ from typing import Any
 from pe_spectra.cli.options import ENCODING_NAMES
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, suggest
-from pe_spectra.spec import FileSpec, parse_spec
 from pe_spectra.vocabulary import RECIPE_TITLES
 
 _NUMERIC = r"-[0-9.]"
@@ -31,6 +30,8 @@ def _list_members(option: Any) -> tuple[str, ...]:
 
 def _is_spec(text: str, *, files: bool = True) -> bool:
     """Whether a word names an encoding of the catalogue, or looks like a file where these count."""
+    from pe_spectra.spec import FileSpec, parse_spec
+
     try:
         spec = parse_spec(text)
     except InputError:

@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from pe_spectra.cli.listings import explain_code
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError, NoModelError
 from pe_spectra.vocabulary import ANNOTATION_FORMATS
@@ -46,16 +45,13 @@ def audit(
     another program, is passed over with a note; one that cannot be read is an error all the same.
     """
     if explain is not None:
-        from pe_spectra.models.checks import KINDS
+        from pe_spectra.cli.listings import explain_code
+        from pe_spectra.models.checks.kinds import KINDS
 
         return explain_code(run, explain, KINDS, configs or [])
     if not configs:
         raise InputError("CONFIG is missing", accepted="a config.json, a model's folder, or - for standard input")
-    named = configs
-    if any(map(os.path.isdir, map(os.path.expanduser, configs))):
-        from pe_spectra.files.model_files import list_models
-
-        configs = [name for text in configs for name in list_models(text)]
+    named, configs = configs, _list_models(configs)
     lengths = _Lengths(trained=trained, served=served, allocated=allocated)
     readers = [None] if reader is None else _read_readers(reader)
     if run.figure is not None:
@@ -84,8 +80,7 @@ def _answer(
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
     from pe_spectra.cli.installed import note_installed
-    from pe_spectra.models.stacks import NEWEST
-    from pe_spectra.models.stacks.conformance import REFERENCE
+    from pe_spectra.models.scheme import ANSWERING
 
     run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed)))
     rows: Literal["layers", "pairs", "all pairs"] = "layers"
@@ -100,13 +95,13 @@ def _answer(
         what = (files and files[0].scheme) or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
     # which is read as the newest transformers, unless others were asked for
-    readers = [one.reader for one in files if one.reader is not None] or [NEWEST[REFERENCE]()]
+    readers = [one.reader for one in files if one.reader is not None] or [ANSWERING["config.json"]()]
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
         answer = replace(answer, notes=(*answer.notes, *note_installed(readers)))
     if run.format in ANNOTATION_FORMATS:
         from pe_spectra.answers.audit_annotations import annotate_audits
         from pe_spectra.model_sources import locate_keys
-        from pe_spectra.models.checks import KINDS
+        from pe_spectra.models.checks.kinds import KINDS
 
         answer = replace(answer, annotations=annotate_audits(files, KINDS, locate_keys))
     is_drawn = len(files) == 1 and _count_pairs(files[0])
@@ -119,6 +114,15 @@ def _check_drawn(configs: int, readers: int) -> None:
     for what, number, accepted in (("configuration", configs, "CONFIG"), ("reading", readers, "name for --reader")):
         if number > 1:
             raise InputError(f"--figure draws one {what}", f"{number} are named", f"one {accepted} is accepted")
+
+
+def _list_models(configs: Sequence[str]) -> Sequence[str]:
+    """The models that are named, those of folders one by one."""
+    if not any(map(os.path.isdir, map(os.path.expanduser, configs))):
+        return configs
+    from pe_spectra.files.model_folders import list_models
+
+    return [name for text in configs for name in list_models(text)]
 
 
 def _read_readers(text: str) -> list[Stack]:

@@ -91,11 +91,14 @@ def _name_items(items: Sequence[str] | None) -> dict[str, str]:
     if not items:
         raise InputError("WHAT is missing", accepted="a configuration, a dump, a table, a SPEC, or a folder of models")
     from pe_spectra.checking import name_text
-    from pe_spectra.files.model_files import list_models
 
     found: dict[str, str] = {}
     for item in items:
-        models = list_models(item) if os.path.isdir(os.path.expanduser(item)) else [item]
+        models = [item]
+        if os.path.isdir(os.path.expanduser(item)):
+            from pe_spectra.files.model_folders import list_models
+
+            models = list_models(item)
         is_folder = len(items) == 1 and models != [item]
         for text in models:
             name = os.path.relpath(text, item).replace(os.sep, "/") if is_folder else name_text(text)

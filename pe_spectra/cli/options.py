@@ -253,7 +253,7 @@ OPTIONS: Mapping[str, Option] = {
     "models_only": Option("--models-only", "", "pass over files that state no model, with a note, as hooks do"),
     "explain": Option("--explain", "CODE", "the reasoning behind a finding"),
     "explain:completed": Option(
-        "--explain", "CODE", "the reasoning behind a finding", words="pe_spectra.models.checks:KINDS"
+        "--explain", "CODE", "the reasoning behind a finding", words="pe_spectra.models.checks.kinds:KINDS"
     ),
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),

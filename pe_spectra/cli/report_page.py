@@ -109,7 +109,7 @@ def _list_lines(items: Sequence[str], paper: bool) -> Sequence[_Line]:
 
 def _find_kind(text: str) -> str:
     """What a name stands for: a model, a folder of models, a table (or a SPEC, or a dump), an experiment, a series."""
-    from pe_spectra.files.model_files import has_models
+    from pe_spectra.files.model_folders import has_models
 
     if has_models(text):
         return "folder"

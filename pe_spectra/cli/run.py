@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.records import dataclass
-from pe_spectra.spec import FileSpec, parse_spec, split_list
 from pe_spectra.vocabulary import FIGURE_SUFFIXES, FORMAT_SUFFIXES
 from pe_spectra.wording import Typed, compose_command
 
@@ -303,6 +302,8 @@ def refuse_overwriting(outputs: Mapping[str, str | Path | None], texts: Sequence
 
 def _list_files(text: str) -> Iterator[str]:
     """What a SPEC may read: its file, the files that its parameters name, and those of SPECs in it."""
+    from pe_spectra.spec import FileSpec, parse_spec, split_list
+
     yield text
     try:
         spec = parse_spec(text)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Stored, Wanted, format_shape, read_stored
-from pe_spectra.files.reading import NoTableRefusedError, RefusedError, RegularFile, open_regular
+from pe_spectra.files.reading import GGUF_MAGIC, NoTableRefusedError, RefusedError, RegularFile, open_regular
 from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import (
     MAX_GGUF_ALIGNMENT,
@@ -32,7 +32,6 @@ from pe_spectra.limits import (
 )
 from pe_spectra.records import dataclass
 
-GGUF_MAGIC = b"GGUF"
 #: A value of a header. Lists of numbers are lists, as those of JSON are.
 GgufValue = int | float | bool | str | list[int | float | bool]
 

@@ -11,18 +11,20 @@ import re
 import shlex
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
-from pe_spectra.files.gguf_file import GGUF_MAGIC, GgufFile, read_gguf
 from pe_spectra.files.json_toml import parse_object, read_json
 from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
-from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular, read_bytes, with_label
-from pe_spectra.limits import MAX_CONFIGURATION_BYTES, MAX_FOLDERS
+from pe_spectra.files.reading import GGUF_MAGIC, RefusedError, list_folder, naming, open_regular, read_bytes, with_label
+from pe_spectra.limits import MAX_CONFIGURATION_BYTES
 from pe_spectra.records import dataclass
+
+if TYPE_CHECKING:
+    from pe_spectra.files.gguf_file import GgufFile
 
 Kind = Literal["config.json", "params.json", "gguf", "table"]
 
@@ -35,13 +37,13 @@ _SUFFIXES: dict[str, Kind] = {
 }
 _CONFIGURATIONS: tuple[Literal["config.json", "params.json"], ...] = ("config.json", "params.json")
 #: Of a model in several parts the first has the keys; projectors of pictures are no models.
-_LATER_PART = re.compile(r".*-(?!00001-)[0-9]{5}-of-[0-9]{5}\.gguf")
+_LATER_PART = r".*-(?!00001-)[0-9]{5}-of-[0-9]{5}\.gguf"
 _PROJECTOR = "mmproj"
 #: Keys of params.json in Meta's releases, and those that only files of transformers and of diffusers have.
 _META_KEYS, _OTHER_KEYS = {"dim", "n_heads", "n_layers"}, {"model_type", "architectures", "hidden_size", "_class_name"}
 #: A name on the Hub; in the cache its slash is --, so that it has none of these.
-_HUB_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,95}/[A-Za-z0-9_][A-Za-z0-9._-]{0,95}")
-_SNAPSHOT = re.compile(r"[0-9a-f]{7,64}")
+_HUB_NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,95}/[A-Za-z0-9_][A-Za-z0-9._-]{0,95}"
+_SNAPSHOT = r"[0-9a-f]{7,64}"
 _REFERENCE_BYTES = 256
 
 
@@ -109,7 +111,7 @@ def find_model_file(text: str, label: str = "") -> ModelFile:
     path = Path(os.path.expanduser(text))
     mode = _find_mode(path, label)
     if mode is not None and stat.S_ISDIR(mode):
-        found = _find_in_folder(path, label)
+        found = find_in_folder(path, label)
         if found is None:
             accepted = "config.json, params.json or one .gguf file is looked for"
             raise FileError(path, with_label(f"is a folder (directory) without a configuration; {accepted}", label))
@@ -120,83 +122,6 @@ def find_model_file(text: str, label: str = "") -> ModelFile:
     if separator and file and tensor:
         return _find_table(file, tensor, text, label)
     return _find_on_hub(text, path, label)
-
-
-def list_models(text: str) -> list[str]:
-    """List the models that a name stands for: itself, or of a folder without a configuration those in it and below.
-
-    A folder with a config.json, else a params.json, else .gguf files is a model, and what lies below it belongs to it.
-    Of a folder without these each .json file with the key model_type is one. Names come in their order; a folder that
-    two links lead to counts once, hidden ones (.git) do not. What cannot be listed is named: reading it says why.
-
-    Parameters
-    ----------
-    text : as for :func:`find_model_file`.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     (Path(folder) / "b").mkdir()
-    ...     written = (Path(folder) / "b" / "config.json").write_text("{}")
-    ...     [name.removeprefix(folder) for name in list_models(folder)]
-    ['/b/config.json']
-    """
-    start = Path(os.path.expanduser(text))
-    if not text or not start.is_dir() or _has_one(start):
-        return [text]
-    return [os.path.join(text, name) for name in _walk(start)] or [text]
-
-
-def has_models(text: str) -> bool:
-    """Whether a name stands for a folder with models in it or below, of which one is enough to be found.
-
-    >>> has_models("no such folder")
-    False
-    """
-    start = Path(os.path.expanduser(text))
-    return bool(text) and start.is_dir() and not _has_one(start) and next(_walk(start), None) is not None
-
-
-def _has_one(folder: Path) -> bool:
-    """Whether a folder is one model; of several .gguf files in one that is named, the error says to name one."""
-    try:
-        return _find_in_folder(folder, "") is not None
-    except FileError:
-        return True
-
-
-def _walk(start: Path) -> Iterator[str]:
-    """The models below a folder, by their names from there, in order; a folder that cannot be listed by its own."""
-    waiting, seen = [""], set[tuple[int, int]]()
-    while waiting:
-        below = waiting.pop()
-        folder = start / below
-        try:
-            status = os.stat(folder)
-            names = list_folder(folder, "")
-        except (OSError, FileError):
-            yield below
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        if len(seen) > MAX_FOLDERS:
-            raise FileError(start, f"has more than {MAX_FOLDERS} folders below it, the most that are looked into")
-        own = next(([name] for name in _CONFIGURATIONS if name in names), None) or _list_gguf(names)
-        if own:
-            yield from (os.path.join(below, name) for name in own)
-            continue
-        yield from (os.path.join(below, name) for name in names if _is_configuration(folder / name))
-        shown = [name for name in names if not name.startswith(".") and (folder / name).is_dir()]
-        waiting += [os.path.join(below, name) for name in reversed(shown)]
-
-
-def _is_configuration(path: Path) -> bool:
-    """Whether a .json file of any name has the key of a model's type, or cannot be read, which reading it then says."""
-    if path.suffix != ".json" or path.name.startswith(".") or not path.is_file():
-        return False
-    with suppress(FileError), open_regular(path, label="") as file:
-        return b'"model_type"' in file.read_at(0, MAX_CONFIGURATION_BYTES)
-    return True
 
 
 def read_model_file(found: ModelFile) -> ModelContent:
@@ -223,6 +148,8 @@ def read_model_file(found: ModelFile) -> ModelContent:
         keys = _read_standard_input(found.label)
         return ModelContent(kind=_tell_apart(keys, "config.json"), shown=_STANDARD_INPUT_NAME, keys=keys)
     if found.kind == "gguf":
+        from pe_spectra.files.gguf_file import read_gguf
+
         gguf = read_gguf(found.path, found.label)
         return ModelContent(kind="gguf", shown=found.shown, keys=gguf.keys, gguf=gguf)
     keys = read_json(found.path, found.label)
@@ -253,20 +180,35 @@ def _name_kind(path: Path, label: str) -> Kind:
     return "gguf" if start.startswith(GGUF_MAGIC) else "config.json"
 
 
-def _find_in_folder(folder: Path, label: str) -> Path | None:
-    names = list_folder(folder, label)
-    for name in _CONFIGURATIONS:
-        if name in names:
-            return folder / name
-    models = _list_gguf(names)
+def find_in_folder(folder: Path, label: str) -> Path | None:
+    """Return the model that a folder is; None where it has none.
+
+    Raises
+    ------
+    FileError : it has several, or cannot be listed.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     print(find_in_folder(Path(folder), ""))
+    None
+    """
+    models = choose_models(list_folder(folder, label))
     if len(models) > 1:
         reason = f"is a folder (directory) with {len(models)} .gguf files and no config.json; name one of them"
         raise FileError(folder, with_label(reason, label))
     return folder / models[0] if models else None
 
 
-def _list_gguf(names: Sequence[str]) -> list[str]:
-    models = [name for name in names if name.endswith(".gguf") and not _LATER_PART.fullmatch(name)]
+def choose_models(names: Sequence[str]) -> list[str]:
+    """Choose the models of a folder by what is in it: its config.json, else its params.json, else all .gguf files.
+
+    >>> choose_models(["a.gguf", "b.gguf", "mmproj.gguf"]), choose_models(["a.gguf", "params.json"])
+    (['a.gguf', 'b.gguf'], ['params.json'])
+    """
+    for name in _CONFIGURATIONS:
+        if name in names:
+            return [name]
+    models = [name for name in names if name.endswith(".gguf") and not re.fullmatch(_LATER_PART, name)]
     return [name for name in models if not name.startswith(_PROJECTOR)]
 
 
@@ -279,11 +221,11 @@ def _find_table(file: str, tensor: str, text: str, label: str) -> ModelFile:
 
 def _find_on_hub(text: str, path: Path, label: str) -> ModelFile:
     """Find the configuration of org/model in the cache."""
-    is_name = _HUB_NAME.fullmatch(text) and not any(part in text for part in ("--", ".."))
+    is_name = re.fullmatch(_HUB_NAME, text) and not any(part in text for part in ("--", ".."))
     if not is_name or path.suffix.lower() in (*_SUFFIXES, *PICKLE_SUFFIXES):
         raise FileError(path, with_label("no such file or folder", label))
     folder = _find_snapshot(text)
-    found = None if folder is None else _find_in_folder(folder, label)
+    found = None if folder is None else find_in_folder(folder, label)
     if found is None:
         where = "no such file or folder, and the local cache of Hugging Face has no configuration of such a model"
         raise FileError(text, with_label(f"{where}; this fetches it: hf download {text} config.json", label))
@@ -301,7 +243,7 @@ def _find_snapshot(name: str) -> Path | None:
     except FileError:
         return _find_newest(model / "snapshots")
     reference = reference.strip()
-    if not _SNAPSHOT.fullmatch(reference):  # it is joined to a path
+    if not re.fullmatch(_SNAPSHOT, reference):  # it is joined to a path
         return None
     folder = model / "snapshots" / reference
     return folder if folder.is_dir() else None
@@ -327,7 +269,7 @@ def _find_cache() -> Path | None:
 
 def _find_newest(snapshots: Path) -> Path | None:
     try:
-        found = [entry for entry in os.scandir(snapshots) if _SNAPSHOT.fullmatch(entry.name) and entry.is_dir()]
+        found = [entry for entry in os.scandir(snapshots) if re.fullmatch(_SNAPSHOT, entry.name) and entry.is_dir()]
         found.sort(key=lambda entry: (entry.stat().st_mtime_ns, entry.name))
     except OSError:
         return None

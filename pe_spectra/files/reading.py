@@ -17,6 +17,8 @@ from typing import BinaryIO
 from pe_spectra.errors import FileError, PeSpectraError
 from pe_spectra.records import dataclass
 
+#: First bytes of a GGUF file.
+GGUF_MAGIC = b"GGUF"
 _CHUNK = 1 << 20
 _REASONS = {
     errno.ENOENT: "no such file or folder",

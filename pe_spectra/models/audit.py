@@ -29,8 +29,6 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum.density import compute_density_spectra
-from pe_spectra.spectrum.low_bin import count_low_frequencies
 from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
 from pe_spectra.vocabulary import RANKS, Level
 
@@ -232,6 +230,8 @@ class LayerAudit(Result):
             return None
         if self.count_turns(self.trained_length) is None:
             return None
+        from pe_spectra.spectrum.low_bin import count_low_frequencies
+
         found = count_low_frequencies(self.spectrum, self.limit(self.trained_length))
         if found is None:
             return None
@@ -318,4 +318,8 @@ class LayerAudit(Result):
     @cached_property
     def spectrum(self) -> Spectrum | None:
         """Eq. (15) of the frequencies on a lattice of a point for each channel of a head; None without a rotation."""
-        return None if self.encoding is None or self.rotation is None else compute_density_spectra([self.encoding])[0]
+        if self.encoding is None or self.rotation is None:
+            return None
+        from pe_spectra.spectrum.density import compute_density_spectra
+
+        return compute_density_spectra([self.encoding])[0]

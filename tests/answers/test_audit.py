@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from pe_spectra.cli.options import OPTIONS
-from pe_spectra.models.checks import KINDS
+from pe_spectra.models.checks.kinds import KINDS
 from tests.answers.audits import COLUMNS, GEMMA3, LLAMA2, LLAMA31, PAIR_COLUMNS, YARN, at, model_of, read_csv
 from tests.documents import read_json
 from tests.places import MODELS

@@ -10,7 +10,8 @@ from pe_spectra.answers.audit_annotations import annotate_audits, choose_region
 from pe_spectra.files.json_keys import find_key_regions
 from pe_spectra.findings import Finding
 from pe_spectra.model_sources import locate_keys, read_model
-from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.models.model_audit import ModelAudit
 from tests.places import MODELS
 

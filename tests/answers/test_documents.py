@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pe_spectra import inspection
-from pe_spectra.models import checks
+from pe_spectra.models.checks import kinds
 from tests.answers.lines import FILE_LINES, LINES, MODEL_LINES, draw_nothing, list_nulls, read_strictly
 
 # ----------------------------------------------------------------------------------- documents
@@ -63,7 +63,7 @@ def test_document_about_models(cli, validate, line, code):
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [*(("inspect", code) for code in inspection.KINDS), *(("audit", code) for code in checks.KINDS)],
+    [*(("inspect", code) for code in inspection.KINDS), *(("audit", code) for code in kinds.KINDS)],
 )
 def test_document_of_every_explanation(cli, validate, command, code):
     document = read_strictly(cli(f"{command} --explain {code} --json").out)

@@ -14,7 +14,7 @@ import pytest
 from pe_spectra import __version__
 from pe_spectra.cli.annotating import WRITERS
 from pe_spectra.cli.terminal import escape
-from pe_spectra.models.checks import KINDS
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.vocabulary import ANNOTATION_FORMATS
 from tests.files.gguf import write_model
 from tests.places import MODELS

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.answers.audits import LLAMA2, LLAMA31, at
 from tests.pace import call_within

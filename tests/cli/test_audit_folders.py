@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.files import model_files
-from pe_spectra.files.model_files import list_models
+from pe_spectra.files import model_folders
+from pe_spectra.files.model_folders import list_models
 from tests.documents import read_json
 from tests.pace import measure_pace
 from tests.places import MODELS
@@ -88,7 +88,7 @@ def test_what_cannot_be_opened_is_named(models, monkeypatch):
     def refuse(path, **_):
         raise FileError(path, "permission denied")
 
-    monkeypatch.setattr(model_files, "open_regular", refuse)  # root may read every file
+    monkeypatch.setattr(model_folders, "open_regular", refuse)  # root may read every file
     assert list_models(str(models))[0] == str(models / "z.json")
 
 
@@ -109,7 +109,7 @@ def test_deep_folders_are_looked_into(tmp_path):
 
 
 def test_there_is_a_most(models, monkeypatch, refuse):
-    monkeypatch.setattr(model_files, "MAX_FOLDERS", 3)
+    monkeypatch.setattr(model_folders, "MAX_FOLDERS", 3)
     assert "has more than 3 folders below it" in refuse(f"audit {models}")
 
 

@@ -10,7 +10,8 @@ from safetensors.numpy import save_file
 
 from pe_spectra.errors import FileError
 from pe_spectra.files.checkpoint import find_configuration
-from pe_spectra.files.model_files import _find_cache, find_model_file, has_models
+from pe_spectra.files.model_files import _find_cache, find_model_file
+from pe_spectra.files.model_folders import has_models
 from pe_spectra.files.reading import NoTableError, list_folder
 from pe_spectra.files.tables import read_array
 from pe_spectra.model_sources import read_model

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.checks import KINDS, audit_configuration
+from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from tests.models.configurations import YARN, audit, change, find_finding, find_message, scale, state
 from tests.places import MODELS

@@ -8,7 +8,8 @@ import pytest
 
 from pe_spectra import Rope
 from pe_spectra.errors import FileError
-from pe_spectra.models.checks import KINDS, about_keys, about_lengths, about_scaling, audit_configuration
+from pe_spectra.models.checks import about_keys, about_lengths, about_scaling, audit_configuration
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.conformance import find_length_served

@@ -32,7 +32,7 @@ from pe_spectra.frozen.frozen_file import FrozenFile, write_frozen
 from pe_spectra.inspection import KINDS as TABLE_KINDS
 from pe_spectra.metrics import METRICS
 from pe_spectra.model_sources import read_side
-from pe_spectra.models.checks import KINDS
+from pe_spectra.models.checks.kinds import KINDS
 from pe_spectra.models.lengths.methods import compare_methods
 from pe_spectra.models.stacks import list_releases
 from pe_spectra.spec import FILE_EXTENSIONS

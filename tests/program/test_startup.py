@@ -143,6 +143,15 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             (
                 "files.tables",
                 "files.checkpoint",
+                "files.gguf_file",
+                "files.model_folders",
+                # what a file without findings, and for which nothing is allocated, does not ask
+                "models.checks.kinds",
+                "models.checks.about_allocations",
+                "models.stacks.conformance",
+                "models.stated.gguf_metadata",
+                "models.stated.meta_release",
+                "spec",
                 "models.dumps.phases",
                 "models.dumps.dump",
                 "models.comparison",
@@ -164,7 +173,15 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
         (f"context {LLAMA} --target 262144", ("files.tables", "models.dumps.phases", "spectrum.gram", "tomllib")),
         (
             f"freeze {LLAMA} --output other.json",
-            ("files.tables", "models.dumps.phases", "spectrum.gram", "models.comparison.rotations"),
+            (
+                "files.tables",
+                "files.model_folders",
+                "models.dumps.phases",
+                "spectrum.gram",
+                "spectrum.low_bin",
+                "answers.differences",
+                "models.comparison.rotations",
+            ),
         ),
         (f"diff {LLAMA} --stack vllm", ("files.tables", "models.dumps.phases")),
         ("faithfulness --length 80", ("metrics", "encodings.combined", "encodings.lag_tables", "encodings.learned")),

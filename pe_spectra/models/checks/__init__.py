@@ -6,43 +6,19 @@ from contextlib import suppress
 from dataclasses import replace
 
 from pe_spectra.errors import FileError
-from pe_spectra.findings import Finding, collect_kinds
+from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks import about_allocations, about_keys, about_lengths, about_scaling
+from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stacks import Stack
-from pe_spectra.models.stacks.allocation import check_allocated
-from pe_spectra.models.stacks.conformance import find_length_served
-from pe_spectra.models.stated import (
-    architectures,
-    axial_models,
-    class_sinusoids,
-    dual_chunk,
-    gguf_metadata,
-    keys,
-    loading,
-    meta_release,
-    position_axes,
-    position_schemes,
-    query_scales,
-    rotary_blocks,
-    unusable,
-)
-from pe_spectra.models.stated import configuration as config_json
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import join
 
-__all__ = ["KINDS", "audit_configuration"]
+__all__ = ["audit_configuration"]
 
-#: Every kind of finding about a model, by its code.
-KINDS = collect_kinds(
-    *(keys, loading, config_json, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
-    *(rotary_blocks, gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
-    *(about_allocations, class_sinusoids, unusable),
-)
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)
 
@@ -81,6 +57,9 @@ def audit_configuration(
     (18, ['base-defaulted', 'base-below-bound'])
     """
     if allocated is not None:
+        from pe_spectra.models.stacks.allocation import check_allocated
+        from pe_spectra.models.stacks.conformance import find_length_served
+
         check_allocated(allocated, served or find_length_served(configuration), served)
     if reader is not None:
         return _audit_as_read(configuration, trained, served, allocated, reader)
@@ -132,8 +111,12 @@ def _audit_part(
         read = layers[0].configuration
         configuration = _read_again(configuration, reader) if read is configuration else read
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
-    asked = about_allocations.CHECKS if allocated is not None else ()
-    for checks in (about_scaling.FIRST_CHECKS, _CHECKS, asked):
+    asked = [about_scaling.FIRST_CHECKS, _CHECKS]
+    if allocated is not None:
+        from pe_spectra.models.checks import about_allocations
+
+        asked.append(about_allocations.CHECKS)
+    for checks in asked:
         found += [finding for layer in layers for check in checks for finding in check(layer)]
     found = [_name_part(one, configuration.part) for one in found]
     found.sort(key=lambda finding: -RANKS[finding.level])

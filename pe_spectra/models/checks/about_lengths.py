@@ -16,7 +16,6 @@ from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
 from pe_spectra.models.stated.keys import BASES
 from pe_spectra.models.stated.statement import PENG, SU
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
-from pe_spectra.precision.phase_bounds import bound_phase_errors
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import count, write_at_most, write_number, write_rounded
 
@@ -225,6 +224,8 @@ def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
     merged = 1 << DTYPES[kind].digits  # from here on the spacing of the type is above 1
     if last <= merged:
         return
+    from pe_spectra.precision.phase_bounds import bound_phase_errors
+
     error, in_float32 = (
         bound_phase_errors(layer.rates, last, RECIPES[recipe].resolve(kind)).phases for recipe in ("all-bf16", "fp32")
     )

@@ -252,6 +252,39 @@ def test_nothing_looks_through_what_was_loaded(tmp_path, line):
     assert start(tmp_path, *line.split(), "--quiet", probe=LOOKS)[1] == 0
 
 
+#: In place of the program, calls at many depths, where frames end at every place: tells how many pages of memory 200
+#: calls took of the system, at most.
+CALLS = """
+import json, resource, sys
+from pe_spectra import cli
+def call():
+    return None
+def go_down(depth):
+    if depth:
+        return go_down(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(200):
+        call()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+def begin(depth):
+    return go_down(depth)
+def main():
+    most = 0
+    for places in range(32):
+        begin.__code__ = begin.__code__.replace(co_stacksize=8 + places)
+        most = max(most, *map(begin, range(60, 200)))
+    sys.stderr.write(json.dumps([0, most]))
+    return 0
+cli.main = main
+cli.run_process()
+"""
+
+
+def test_calls_take_no_memory_of_the_system_at_any_depth(tmp_path):
+    pytest.importorskip("resource")
+    assert start(tmp_path, probe=CALLS)[1] < 100
+
+
 #: Runs the program and then tells which tables of measured software were read.
 TABLES = """
 import json, sys

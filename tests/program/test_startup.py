@@ -170,7 +170,10 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "tomllib",
             ),
         ),
-        (f"context {LLAMA} --target 262144", ("files.tables", "models.dumps.phases", "spectrum.gram", "tomllib")),
+        (
+            f"context {LLAMA} --target 262144",
+            ("files.tables", "models.dumps.phases", "spectrum.gram", "tomllib", "numpy.ma"),
+        ),
         (
             f"freeze {LLAMA} --output other.json",
             (

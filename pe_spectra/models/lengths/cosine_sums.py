@@ -18,6 +18,7 @@ import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_cosine, compute_ladder
 from pe_spectra.exact import CONTEXT, F64
+from pe_spectra.ordering import list_distinct
 from pe_spectra.records import dataclass
 
 #: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
@@ -189,7 +190,7 @@ def search_base(d: int, length: int) -> BaseSearch:
 def _try_bases(d: int, length: int) -> Iterator[tuple[float, bool]]:
     """Every base of two digits, with whether no sum up to the length is negative."""
     # most that have a negative sum show it for certain at some lags of the upper half of the context, often at few
-    lags = np.unique(np.linspace(max(1, length // 2), length, _SAMPLED).astype(np.int64)).astype(float)
+    lags = list_distinct(np.linspace(max(1, length // 2), length, _SAMPLED).astype(np.int64)).astype(float)
     for exponent, digits in itertools.product(range(_DECADES), range(10, 100)):
         base = float(f"{digits}e{exponent - 1}")
         if base > 1:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pe_spectra.exact import F64, I64
+from pe_spectra.ordering import list_distinct
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, add, round_to
 from pe_spectra.precision.hashed_rows import (
     MAX_HELD_WORK,
@@ -179,15 +180,9 @@ class Pass(ABC):
     def _count(self, twins: I64, stage: str) -> Staircase:
         """Count the distinct vectors among the first positions, evenly on a logarithmic axis."""
         size = len(twins)
-        counts = np.unique(np.rint(np.geomspace(1, size, _MOST_COUNTS)).astype(np.int64))
-        return Staircase(
-            dtype="",
-            recipe="",
-            stage=stage,
-            counts=counts,
-            distinct=np.cumsum(twins == np.arange(size))[counts - 1],
-            errors=None,
-        )
+        counts = list_distinct(np.rint(np.geomspace(1, size, _MOST_COUNTS)).astype(np.int64))
+        distinct = np.cumsum(twins == np.arange(size))[counts - 1]
+        return Staircase(dtype="", recipe="", stage=stage, counts=counts, distinct=distinct, errors=None)
 
 
 @dataclass(kw_only=True, eq=False)

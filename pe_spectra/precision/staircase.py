@@ -17,6 +17,7 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import find_rational_key
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, RealRange
+from pe_spectra.ordering import list_distinct
 from pe_spectra.precision.dtypes import DTYPE, RECIPES, Carried, Recipe, Steps, find_recipe
 from pe_spectra.precision.hashed_rows import Places, list_blocks
 from pe_spectra.precision.passes import LadderPass, Pass, Pipeline, TablePass
@@ -84,7 +85,7 @@ def measure_precision(
     _check_work(subject.columns, size, len(set(pipelines.values())))
     is_added = encoding.domain == "positions" and encoding.family != "rotary"
     measured = _measure(subject, set(pipelines.values()), spread if is_added else None)
-    exact = None if subject.keys is None else len(np.unique(subject.keys))
+    exact = None if subject.keys is None else len(list_distinct(subject.keys))
     rows = [
         replace(stage, dtype=dtype, recipe=recipe, phase_error_bound=bounds.get(stage.stage, bounds.get("phases")))
         for (dtype, recipe), steps in pipelines.items()

@@ -58,7 +58,7 @@ class Waves:
         >>> find_waves(Sinusoidal(d=2)).bound_distances(3).round(6)  # 2 sin 1/2, 2 sin 1, 2 sin 3/2
         array([0.958851, 1.682942, 1.99499 ])
         """
-        both = np.intersect1d(self.sines, self.cosines)
+        both = self.sines[np.isin(self.sines, self.cosines)]
         if not len(both):
             return np.zeros(lags)
         words = np.stack([self.high[both], self.low[both], np.zeros(len(both))])
@@ -88,8 +88,8 @@ def find_waves(encoding: Encoding) -> Waves | None:
     offset = getattr(encoding, "offset", 0)
     pairs, lone = np.flatnonzero(found.masses == 1), np.flatnonzero(found.masses != 1)
     # a lone column is a sine, or a cosine at one of the ends of the lattice, where sines are 0
-    ends = lone[(found.values[lone] == 0) | (found.values[lone] == math.pi)]
-    sines, cosines = np.concatenate([pairs, np.setdiff1d(lone, ends)]), np.concatenate([pairs, ends])
+    is_end = (found.values[lone] == 0) | (found.values[lone] == math.pi)
+    sines, cosines = np.concatenate([pairs, lone[~is_end]]), np.concatenate([pairs, lone[is_end]])
     factors = np.full(len(sines) + len(cosines), found.amplitude)
     factors[len(sines) + len(pairs) :] *= math.sqrt(0.5)
     waves = Waves(

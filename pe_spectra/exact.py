@@ -88,6 +88,8 @@ def two_product(a: F64, b: F64 | np.float64) -> tuple[F64, F64]:
     t = _SPLITTER * a
     a_hi = t - (t - a)
     a_lo = a - a_hi
+    if b is a:
+        return p, ((a_hi * a_hi - p) + 2 * a_hi * a_lo) + a_lo * a_lo
     s = _SPLITTER * b
     b_hi = s - (s - b)
     b_lo = b - b_hi

@@ -15,7 +15,7 @@ from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_product, two_su
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
-from pe_spectra.spectrum.evenness import FINEST, Finest, needs_finest
+from pe_spectra.spectrum.evenness import FINEST, Finest
 from pe_spectra.spectrum.gaussian_pairs import LogSum, is_direct, sum_stacked_gaussians
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import BOUNDARIES
@@ -171,7 +171,7 @@ def _weigh_together(
         return
     for start in range(0, len(frequencies), _SETS):
         part = frequencies[start : start + _SETS]
-        values, low, masses = (np.array([getattr(one, name) for one in part]) for name in ("values", "low", "masses"))
+        values, low, masses = np.array([(one.values, one.low, one.masses) for one in part]).swapaxes(0, 1)
         sums = sum_stacked_gaussians(*_scale(values, low, n), masses, bandwidth, count)
         yield from zip(*_divide_by_sum(sums), strict=True)
 
@@ -254,12 +254,8 @@ def _describe(
     bandwidth: float,
     boundary: str,
 ) -> Spectrum:
-    finest = None
-    if needs_finest(weights, boundary):
-        finest = Finest(
-            bandwidth=FINEST, find=lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0]
-        )
-    lost = int(np.count_nonzero(weights == 0.0))
+    finest = Finest(bandwidth=FINEST, find=lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0])
+    lost = len(weights) - int(np.count_nonzero(weights))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
         encoding=encoding,
@@ -290,7 +286,7 @@ def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
     highest = logs.argmax(axis=-1)
     where = highest if logs.ndim == 1 else (np.arange(len(logs)), highest)
     exponent, low = two_sum(sums.exponent, -sums.exponent[where][..., None])
-    low = low + (sums.exponent_low - sums.exponent_low[where][..., None])
+    low += sums.exponent_low - sums.exponent_low[where][..., None]
     scaled = np.exp(exponent)
     values = sums.factor * (scaled + scaled * low)
     total = values.sum(axis=-1, keepdims=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ _LEAST = 44.0
 _MINUS_HALF = Decimal("-0.5")
 #: exp of less is 0 in float64.
 _ZERO_BELOW = -746.0
+_ONCE_AND_TWICE, _SIDES = np.array([[[1.0]], [[2.0]]]), np.array([[-1.0], [1.0]])
 #: By how much more than computed a source may lie away, in parts and in units of the lattice.
 _SLACK = 1e-9
 
@@ -98,60 +98,80 @@ def sum_stacked_gaussians(u: F64, low: F64, masses: F64, width: float, count: in
     >>> sum_stacked_gaussians(sets, np.zeros((2, 1)), np.ones((2, 1)), 1.0, 5).exponent.argmax(axis=1).tolist()
     [2, 3]
     """
-    order, sets = np.argsort(u, axis=1, kind="stable"), np.arange(len(u))[:, None]
-    sources = Sources(u[sets, order], low[sets, order], masses[sets, order])
+    offsets = u.shape[1] * np.arange(len(u))[:, None]  # of each set among all sources
+    order = u.argsort(axis=1, kind="stable") + offsets
+    sources = Sources(u.take(order), low.take(order), masses.take(order))
     k = np.arange(count, dtype=float)
-    near = np.array([one.find_nearest(k) for one in map(Sources, *sources)])
-    nearest = Sources(sources.u[sets, near], sources.low[sets, near], sources.masses[sets, near])
-    x, error = two_sum(k, -nearest.u)
-    x, x_low = two_sum(x, error - nearest.low)
+    # of two sources as near as each other, but for rounding, either will do: exponents are pairs
+    halves = 0.5 * sources.u
+    near = np.array([one.searchsorted(k) for one in halves[:, 1:] + halves[:, :-1]]) + offsets
+    n, n_low = sources.u.take(near), sources.low.take(near)
+    # k - n, and the mirror image of n on the other side of the point, m = 2 k - n
+    (x, m), (error, m_error) = two_sum(k * _ONCE_AND_TWICE, -n)
+    x_low, m_low = error - n_low, m_error - n_low
     # -x**2 / (2 b**2) as a pair: the exponent may reach -1e5, and its rounding would be multiplied by it
     exactly = Decimal.from_float(width)
     c, c_low = divide_into_words(_MINUS_HALF, CONTEXT.multiply(exactly, exactly))
     square, error = two_product(x, x)
-    square_low = error + 2 * x * x_low
+    square_low = error + (2 * x + x_low) * x_low
     exponent, error = two_product(square, np.float64(c))
-    exponent, low = two_sum(exponent, error + (square * c_low + square_low * c))
-    return LogSum(exponent=exponent, exponent_low=low, factor=_sum_ratios(sources, c, k, nearest))
+    exponent, exponent_low = two_sum(exponent, error + (square * c_low + square_low * c))
+    factor = _sum_ratios(sources, (n, n_low, m, m_low), c, exponent)
+    return LogSum(exponent=exponent, exponent_low=exponent_low, factor=factor)
 
 
-def _sum_ratios(sources: Sources, c: float, k: F64, nearest: Sources) -> F64:
+def _sum_ratios(sources: Sources, nearest: tuple[F64, F64, F64, F64], c: float, exponent: F64) -> F64:
     """Sum every source's kernel over that of the nearest one, at each point: (B, K).
 
-    With n the nearest source, (k - u)**2 - (k - n)**2 = (u - n) (u - m), m = 2 k - n: neither factor loses
+    With n the nearest source, (k - u)**2 - (k - n)**2 = (n - u) (m - u), m = 2 k - n: neither factor loses
     digits, not even for a source that lies on the other side of k at the same distance. Both factors, and what
     the low words add to their product, are sums of products of a number of the point and one of the source:
-    a matrix product has them for all pairs, differences rounded once as elsewhere. Sources whose kernels
-    together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left out.
+    a matrix product has them for all pairs, differences rounded once as elsewhere.
     """
     u, low, masses = sources
-    n, n_low, _ = nearest
-    m, error = two_sum(2 * k, -n)
-    m_low = error - n_low
-    points, of_sources = np.ones((*n.shape, 8)), np.ones((len(u), 4, u.shape[1]))
-    points[:, :, 1], points[:, :, 3] = -n, -m
-    points[:, :, 4], points[:, :, 5], points[:, :, 6] = -error, n_low * m + n * m_low + n_low * m_low, -2 * k
-    of_sources[:, 0], of_sources[:, 2], of_sources[:, 3] = u, low, (2 * u + low) * low
+    n, n_low, m, m_low = nearest
+    (sets, size), count = u.shape, n.shape[1]
+    points, of_sources = np.ones((sets, 8, count)), np.ones((sets, 4, size))
+    points[:, 0], points[:, 2], points[:, 4] = n, m, n_low * m + n * m_low + n_low * m_low
+    points[:, 5], points[:, 6] = n_low + m_low, n + m
+    of_sources[:, 1], of_sources[:, 2], of_sources[:, 3] = -u, -low, (2 * u + low) * low
+    rows = count
+    if sets * size * count > _PAIRS:
+        rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
+        rows = math.ceil(count / math.ceil(count / rows))  # evenly: a last block of few takes as long as one of many
+    factor = np.empty((sets, count, 1))
+    together = max(1, _PAIRS // (rows * size))
+    for first_set in range(0, sets, together):
+        one = slice(first_set, first_set + together)
+        windows = _find_windows(u[one], masses[one], c, exponent[one], rows)
+        for start, some in zip(range(0, count, rows), windows, strict=True):
+            part = slice(start, start + rows)
+            here, there = points[one, :, part].swapaxes(1, 2), of_sources[one, :, some]
+            terms = here[:, :, :2] @ there[:, :2]
+            terms *= here[:, :, 2:4] @ there[:, :2]
+            terms += here[:, :, 4:] @ there
+            terms *= c
+            np.exp(terms, out=terms)
+            np.matmul(terms, masses[one, some, None], out=factor[one, part])
+    return factor[:, :, 0]
+
+
+def _find_windows(u: F64, masses: F64, c: float, exponent: F64, rows: int) -> list[slice]:
+    """The sources that count in each block of so many points, in one set of them or another.
+
+    Sources whose kernels together are below exp(-44) of the nearest one's, a thousandth of its last digit, are left
+    out. Those that count lie within r of the point, r**2 = (k - n)**2 + a constant; k - r and k + r both grow with
+    k, so that the first point of a block and its last one tell.
+    """
+    count = exponent.shape[1]
+    if rows == count:  # to leave sources out takes longer than to sum them
+        return [slice(None)]
+    starts = np.arange(0, count, rows)
+    ends = np.array([starts, np.minimum(starts + (rows - 1), count - 1)])
     # infinite, so that all sources count, where a mass is 0 or the kernel is as wide as floats can be
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        spread = np.log(u.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
-        reach = np.hypot(k - n, np.sqrt(np.divide(-_LEAST - spread, c))[:, None]) * (1 + _SLACK) + _SLACK
-    ends = np.stack([k - reach, k + reach], axis=1)
-    first, beyond = np.array([one.searchsorted(both) for one, both in zip(u, ends, strict=True)]).swapaxes(0, 1)
-    factor = np.empty((*n.shape, 1))
-    sets, size = u.shape
-    rows = min(max(_ROWS // sets, _FEWEST_ROWS), max(1, _BLOCK // size))
-    rows = math.ceil(len(k) / math.ceil(len(k) / rows))  # evenly: a last block of few rows takes as long as one of many
-    together = max(1, _PAIRS // (rows * size))
-    for first_set, start in product(range(0, sets, together), range(0, len(k), rows)):
-        one = slice(first_set, first_set + together)
-        part = (one, slice(start, start + rows))
-        some = slice(first[part].min(), beyond[part].max())
-        here, there = points[part], of_sources[one, :, some]
-        exponent = here[:, :, :2] @ there[:, :2]
-        exponent *= here[:, :, 2:4] @ there[:, :2]
-        exponent += here[:, :, 4:] @ there
-        exponent *= c
-        np.exp(exponent, out=exponent)
-        np.matmul(exponent, masses[one, some, None], out=factor[part])
-    return factor[:, :, 0]
+        spread = np.log(masses.shape[1] * np.divide(masses.max(axis=1), masses.min(axis=1)))
+        reach = np.sqrt((exponent.take(ends, axis=1) - (_LEAST + spread)[:, None, None]) / c) * (1 + _SLACK) + _SLACK
+    bounds = ends + _SIDES * reach
+    windows = np.array([one.searchsorted(both) for one, both in zip(u, bounds, strict=True)])
+    return list(map(slice, windows[:, 0].min(axis=0).tolist(), windows[:, 1].max(axis=0).tolist()))

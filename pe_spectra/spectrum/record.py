@@ -13,7 +13,7 @@ from pe_spectra.exact import F64
 from pe_spectra.fourier import compute_dft_weights, count_basis_functions
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded
+from pe_spectra.spectrum.evenness import LEAST_EVEN, LOW_BINS, Finest, compare_ends, is_crowded, needs_finest
 from pe_spectra.spectrum.gaussian_pairs import is_direct
 from pe_spectra.spectrum.in_time import IN_TIME, count_in_time
 from pe_spectra.vocabulary import AXES, BOUNDARIES, ESTIMATORS, KERNEL_SOURCES
@@ -315,7 +315,9 @@ class Spectrum(Result):
         """The smallest weight per basis function over the largest, at the finest; 0 where that was not asked."""
         if self.estimator == "lattice":
             return compare_ends(self.multipliers)
-        return 0.0 if self.finest is None else compare_ends(self.finest.weights)
+        if self.finest is None or not needs_finest(self.weights, self.boundary):
+            return 0.0
+        return compare_ends(self.finest.weights)
 
     @cached_property
     def form(self) -> str:

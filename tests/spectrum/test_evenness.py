@@ -204,6 +204,12 @@ def test_what_is_said_of_tables_is_true(seed):
                         assert not table.any() or bandwidth < 1
 
 
+def test_the_finest_is_not_computed_where_weights_are_uneven():
+    spectrum = compute_spectrum(Sinusoidal(d=256, rho=2.0))
+    assert (spectrum.form, spectrum.evenness) == ("uneven", 0.0)
+    assert "weights" not in vars(spectrum.finest)
+
+
 def test_one_position_tells_nothing():
     spectrum = compute_spectrum(give_table([[1.0, 2.0]]))
     assert (spectrum.form, spectrum.finest) == ("blurred", None)

@@ -49,7 +49,7 @@ def sum_plainly(u: np.ndarray, masses: np.ndarray, width: float, points: range) 
 def test_sources_that_are_left_out_would_change_no_digit(
     monkeypatch: pytest.MonkeyPatch, width: float, masses: str
 ) -> None:
-    for name in ("_ROWS", "_FEWEST_ROWS"):  # each point has those that it needs alone
+    for name in ("_ROWS", "_FEWEST_ROWS", "_PAIRS"):  # each point has those that it needs alone
         monkeypatch.setattr(gaussian_pairs, name, 1)
     u = np.sort(np.concatenate([np.geomspace(1e-9, 60.0, 90), [20.0, 20.0, 59.5]]))
     ramp = 10.0 ** np.linspace(0, 40, len(u))
@@ -205,9 +205,10 @@ def test_largest_grid_is_finite(rho: float, bandwidth: float, boundary: str) -> 
     np.testing.assert_allclose(spectrum.weights.sum(), 1.0, rtol=1e-12)
 
 
-@pytest.mark.few(2, keep=["160-1e+300-3.0"])
+@pytest.mark.few(3, keep=["160-1e+300-3.0", "2-10000.0-1e-06"])
 @pytest.mark.parametrize(
-    ("d", "rho", "bandwidth"), [(256, 1e4, 4.0), (30, 1e4, 0.05), (63, 2.5, 0.3), (160, 1e300, 3.0)]
+    ("d", "rho", "bandwidth"),
+    [(256, 1e4, 4.0), (30, 1e4, 0.05), (63, 2.5, 0.3), (160, 1e300, 3.0), (2, 1e4, 1e-6), (90, 1.0, 1e-6)],
 )
 def test_every_log_weight_has_its_digits(d: int, rho: float, bandwidth: float) -> None:
     """Few sources: the exponents are pairs of doubles, and ln g is right to 1e-15 of itself, or of 1."""

@@ -203,11 +203,11 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
     raised += bits
     raised &= ~word((1 << (digits - kind.digits)) - 1)
     rounded = raised.view(values.dtype)
-    return _normalise(_mend(values, rounded, kind, digits).astype(np.float32, copy=False))
+    return _mend(values, rounded, kind, digits).astype(np.float32, copy=False)
 
 
 def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> Carried:
-    """Put right what is no normal number of the type; `digits` has the significand of the values."""
+    """Put right, in place, what is no normal number of the type; `digits` has the significand of the values."""
     size, carrier = np.abs(values), values.dtype.type
     least = carrier(math.ldexp(1.0, kind.exponent))
     # most blocks hold normal numbers and zeros alone; their extremes take less time than all of them, and NaN is none
@@ -217,17 +217,18 @@ def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> C
             # the addition rounds to a multiple of the step, once
             shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
             np.copyto(rounded, (values + shift) - shift, where=small)
+        rounded += carrier(0)
     if not size.max(initial=0) <= carrier(kind.largest):
         over = np.abs(rounded) > carrier(kind.largest)
-        rounded = np.where(over, np.copysign(carrier(kind.overflow), values), rounded)
-        rounded = np.where(np.isnan(values), carrier(_NAN), rounded)
+        np.copyto(rounded, np.copysign(carrier(kind.overflow), values), where=over)
+        rounded[np.isnan(values) | np.isnan(rounded)] = _NAN
     return rounded
 
 
 def _normalise(values: Carried) -> Carried:
     """Give zeros no sign, and all NaNs the same bytes."""
     result = values + values.dtype.type(0)
-    if result.size and np.isnan(result.sum()):
+    if np.isnan(result.max(initial=-_INF)):
         result[np.isnan(result)] = _NAN
     return result
 

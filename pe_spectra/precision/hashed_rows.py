@@ -7,6 +7,7 @@ be gone through, and most often that is lag 1 alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,8 +24,8 @@ Evaluate = Callable[[I64], Carried]
 
 #: Numbers that are worked on at a time, so that they stay in cache.
 BLOCK = 1 << 16
-#: Share by which a sum of squares in float32 may be wrong, up to 8192 columns; beyond, in proportion.
-_SINGLE_SUM = 1e-3
+#: Share by which a sum of squares of differences in float32 may be wrong: two roundings for each, and some more.
+_SINGLE_SUM, _MORE = 2.0**-23, 8
 #: Multiplications of all pairs of rows that are held.
 MAX_HELD_WORK = 1 << 32
 #: Numbers of the rows at all lags that are gone through, and how many multiplications each of them is worth.
@@ -89,6 +90,7 @@ class Gathering:
     Attributes
     ----------
     evaluate : computes rows again, where they must be compared.
+    is_hashed : whether rows are hashed, which they need not be where it is known otherwise which may be equal.
     wants_nearest : whether neighbouring rows are to be told apart by their distance as well.
     constant : the columns that have had one value so far.
     nearest, pair : the smallest distance of two rows in turn, and their numbers.
@@ -97,6 +99,7 @@ class Gathering:
     rows: int
     columns: int
     evaluate: Evaluate
+    is_hashed: bool = True
     wants_nearest: bool = False
     constant: I64 = field(init=False)
     nearest: float = np.inf
@@ -108,15 +111,15 @@ class Gathering:
 
     def __post_init__(self) -> None:
         self.constant = np.arange(self.columns)
-        self._hashes = np.empty(self.rows, dtype=np.uint64)
+        self._hashes = np.empty(self.rows if self.is_hashed else 0, dtype=np.uint64)
 
     def add(self, numbers: I64, block: Carried) -> None:
         """Look at the next rows."""
         start, stop = int(numbers[0]), int(numbers[-1]) + 1
-        self._hashes[start:stop] = hash_rows(block, choose_columns(self.columns))
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(block.sum()):
-                self._odd.append(numbers[~np.isfinite(block).all(axis=1)])
+        if self.is_hashed:
+            self._hashes[start:stop] = hash_rows(block, choose_columns(self.columns))
+        if not (math.isfinite(block.max()) and math.isfinite(block.min())):
+            self._odd.append(numbers[~np.isfinite(block).all(axis=1)])
         self._narrow_constants(block)
         if self.wants_nearest:
             self._measure_neighbours(start, block)
@@ -130,9 +133,9 @@ class Gathering:
         if self._first is None:
             self._first = block[0].copy()
         if len(self.constant):
-            part, first = block[:, self.constant], self._first[self.constant]
-            same = (part == first) | (np.isnan(part) & np.isnan(first))
-            self.constant = self.constant[same.all(axis=0)]
+            part, first = block.take(self.constant, axis=1), self._first[self.constant]
+            words = f"u{block.itemsize}"  # numbers of a type are equal where their bytes are
+            self.constant = self.constant[(part.view(words) == first.view(words)).all(axis=0)]
 
     def _measure_neighbours(self, start: int, block: Carried) -> None:
         before, self._last = self._last, block[-1].copy()
@@ -142,8 +145,8 @@ class Gathering:
             steps = np.empty_like(block)
             steps[0] = np.inf if before is None else block[0] - before
             np.subtract(block[1:], block[:-1], out=steps[1:])
-            squares = np.einsum("ij,ij->i", steps, steps)
-        slack = _SINGLE_SUM * max(1.0, self.columns / 8192)
+            squares = (steps[:, None] @ steps[:, :, None]).ravel()
+        slack = _SINGLE_SUM * (self.columns + _MORE)
         near = np.flatnonzero(squares <= min(float(squares.min()), self.nearest**2) * (1 + slack))
         near = near[np.isfinite(squares[near])]
         if len(near):
@@ -156,9 +159,12 @@ class Gathering:
                 self.nearest = float(exact[best])
                 self.pair = (start + int(near[best]) - 1, start + int(near[best]))
 
-    def find_first_equal(self) -> I64:
-        """Return for each row the number of the first row that equals it; shape (rows,). Can be asked once."""
-        hashes = self._hashes
+    def find_first_equal(self, known: I64 | None = None) -> I64:
+        """Return for each row the number of the first row that equals it; shape (rows,). Can be asked once.
+
+        known : the same of a table whose rows follow from these: where they differ there, they differ here.
+        """
+        hashes = self._hashes if known is None else known.view(np.uint64)
         del self._hashes  # of each of several tables as long as the positions
         return find_first_equal(hashes, self.evaluate, self.columns)
 

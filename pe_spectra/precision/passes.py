@@ -24,6 +24,7 @@ from pe_spectra.precision.hashed_rows import (
     find_nearest_of_ladder,
     list_blocks,
 )
+from pe_spectra.precision.phase_bounds import bound_cast
 from pe_spectra.precision.rounding_report import Stage, Staircase
 from pe_spectra.precision.waves import Front, draw_embedding
 
@@ -132,7 +133,8 @@ class Pass(ABC):
         """Find the equal rows of a table of codes, or the closest two where all are different."""
         gathering = self._tables[ending]
         name, kind = ("code", ending.code) if ending.sum is None else ("sum", ending.sum)
-        twins, stage = self._settle_rows(name, kind, gathering, self._count_lost(gathering))
+        lost, equal = self._count_lost(gathering), gathering.find_first_equal()
+        twins, stage = self._settle_rows(name, kind, gathering.not_finite, lost, equal)
         if stage.first_collision is not None:
             return twins, replace(stage, min_separation=0.0, closest_pair=stage.first_collision, ulp_margin=0.0)
         nearest = None if stage.not_finite else self._find_nearest(ending)
@@ -143,9 +145,9 @@ class Pass(ABC):
         ulp = kind.measure_ulp(float(np.abs(gathering.evaluate(np.array(rows))).max()))
         return twins, replace(stage, min_separation=distance, closest_pair=(s, t), ulp_margin=distance / ulp)
 
-    def _settle_rows(self, name: str, kind: NumberType, gathering: Gathering, lost: int) -> tuple[I64, Stage]:
-        twins = self.places.find_twins(gathering.find_first_equal())
-        return twins, self._describe(name, kind, twins, gathering.not_finite, error=self._error, constant=lost)
+    def _settle_rows(self, name: str, kind: NumberType, odd: I64, lost: int, equal: I64) -> tuple[I64, Stage]:
+        twins = self.places.find_twins(equal)
+        return twins, self._describe(name, kind, twins, odd, error=self._error, constant=lost)
 
     def _count_lost(self, gathering: Gathering) -> int:
         """Count the columns that have gone constant, and were not before."""
@@ -228,8 +230,8 @@ class LadderPass(Pass):
         rows, count = self.places.rows, len(self.front.waves.high)
         self._of_frequencies, self._at_first = np.zeros(count), np.zeros(rows)
         self._at_last = self._at_first if self.front.cast.are_apart else np.zeros(rows)
-        self._phases = Gathering(rows=rows, columns=count, evaluate=self.front.compute_phases)
         self._sines = Gathering(rows=rows, columns=self.columns, evaluate=self._compute_sines)
+        self._phases = Gathering(rows=rows, columns=count, evaluate=self.front.compute_phases, is_hashed=False)
 
     def _compute_sines(self, rows: I64) -> Carried:
         return self.front.compute_sines(self.front.compute_phases(rows))
@@ -276,8 +278,10 @@ class LadderPass(Pass):
             frequencies = replace(frequencies, distinct=1, first_collision=pairs[0], merged=pairs[1])
         steady = self._phases.constant if len(self.places.values) > 1 else self._phases.constant[:0]
         constant = waves.count_columns(steady[waves.high[steady] != 0])
-        _, phases = self._settle_rows("phases", self.steps.phases, self._phases, constant)
-        _, sines = self._settle_rows("sines", self.steps.sines, self._sines, self._count_lost(self._sines))
+        gone, equal = self._count_lost(self._sines), self._sines.find_first_equal()
+        _, sines = self._settle_rows("sines", self.steps.sines, self._sines.not_finite, gone, equal)
+        equal = self._phases.find_first_equal(equal)
+        _, phases = self._settle_rows("phases", self.steps.phases, self._phases.not_finite, constant, equal)
         return [positions, frequencies, phases, sines]
 
     @cached_property
@@ -301,10 +305,10 @@ class LadderPass(Pass):
     def _bound_error(self, ending: _Ending) -> float:
         """By how much a rounded row is away from its exact code, in norm, at most."""
         largest = float(np.abs(self.front.waves.factors).max())
-        entry = 3 * _bound_cast(largest, self.steps.sines) + 2 * _bound_cast(largest, ending.code)
+        entry = 3 * bound_cast(largest, self.steps.sines) + 2 * bound_cast(largest, ending.code)
         if ending.sum is not None and self.spread is not None:
             spread = float(np.abs(draw_embedding(self.columns, self.spread, ending.sum)).max())
-            entry += 2 * _bound_cast(spread + largest, ending.sum)
+            entry += 2 * bound_cast(spread + largest, ending.sum)
         turned = largest * float(np.sqrt(np.sum(self._of_frequencies**2)))
         return turned + math.sqrt(self.columns) * entry
 
@@ -320,11 +324,6 @@ class LadderPass(Pass):
         before = np.searchsorted(ends, last, side="right") - 1
         own = _accumulate(front.measure_at(self.places.groups[stair.counts - 1], last))
         return replace(stair, errors=np.maximum(_accumulate(errors)[before], own))
-
-
-def _bound_cast(largest: float, kind: NumberType) -> float:
-    """By how much a cast changes a number of a size, at most; what is beyond the largest of the type is cut off."""
-    return largest * kind.roundoff + kind.step + max(0.0, largest - kind.largest)
 
 
 def _accumulate(errors: F64) -> F64:

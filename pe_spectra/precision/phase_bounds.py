@@ -66,3 +66,12 @@ def _list_roundings(steps: Steps) -> tuple[NumberType, ...]:
 def _bound_roundings(values: F64, kind: NumberType) -> F64:
     is_finite = np.isfinite(values)
     return np.where(is_finite, kind.bound_roundings(np.where(is_finite, values, 1.0)), math.inf)
+
+
+def bound_cast(largest: float, kind: NumberType) -> float:
+    """Return by how much a cast changes a number up to a size, at most; what is beyond the type is cut off.
+
+    >>> bound_cast(512.0, DTYPES["float8_e4m3fn"])  # a sixteenth, the step of the smallest numbers, and 512 - 448
+    96.001953125
+    """
+    return largest * kind.roundoff + kind.step + max(0.0, largest - kind.largest)

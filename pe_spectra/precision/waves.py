@@ -11,6 +11,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.exact import F64, I64, sum_cosines, two_product
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
+from pe_spectra.precision.rounded_sines import FURTHEST, RoundedSines
 from pe_spectra.records import dataclass
 
 #: Positions at which columns that were put together are held against the encoding's own table.
@@ -196,6 +197,9 @@ class Front:
         # of types whose carrier rounds as they do, the numbers are carried at once
         found = np.empty((len(angles), waves.columns), dtype=np.float32 if kind.digits == 24 else np.float64)
         are_pairs = waves.columns == 2 * count == 2 * angles.shape[1]
+        if are_pairs and found.dtype == np.float32 and self._rounded_sines is not None:
+            self._rounded_sines.compute(angles, found[:, :count], found[:, count:])
+            return round_to(found, kind)
         with np.errstate(invalid="ignore"):
             for wave, which, out in (
                 (np.sin, waves.sines, found[:, :count]),
@@ -203,6 +207,12 @@ class Front:
             ):
                 out[:] = wave(angles if are_pairs else angles[:, which])
         return round_to(found, kind)
+
+    @cached_property
+    def _rounded_sines(self) -> RoundedSines | None:
+        """What computes those of float32; None where phases are too large, or not finite."""
+        furthest = float(np.abs(self.cast.positions).max()) * float(np.abs(self.frequencies).max())
+        return RoundedSines(len(self.frequencies)) if furthest < FURTHEST else None
 
     def round_codes(self, sines: Carried, code: NumberType) -> Carried:
         """Rounded sines and cosines times their factors, cast: what is added to a token."""
@@ -233,7 +243,9 @@ class Front:
                 result[result <= _SETTLED * np.abs(product)] = 0.0
                 return result
             # the product's own rounding is 2**-29 or less of what float32 makes
-            return np.abs(angles - ends[:, None] * self.waves.high)
+            found = ends[:, None] * self.waves.high
+            np.subtract(angles, found, out=found)
+            return np.abs(found, out=found)
 
     def refine_error(self, row: int) -> float:
         """Largest phase error of one row, right to the last digits."""

@@ -1,12 +1,12 @@
 """Distinct rows in narrow types: row F6, and what its limits are.
 
 The answer has the distinct rows, the phase errors and the constant channels of four stages, and the closest rows of
-two. `do_parts` does for that what no way around these numbers could leave out: 1.5 times the sines and cosines, which
-cannot come from recurrences, as the phases are rounded to float32 before and the sines after. So the target is 1.1
-times 1.5. `np.unique`, which is given the rounded table, takes 1.3 times the sines and cosines, 0.9 of these parts, and
-1.1 times less is 0.8. Of each position it must hold 84 bytes: its number, its place, its row, its error and four hashes
-of 8, its cast of 4, and hashes sorted and the answer of 8 while equal rows are found: 80 MiB for a million of them,
-times 1.1.
+two. `do_parts` does for that what no way around these numbers could leave out: 0.75 times the sines and cosines of
+float64, which take less where only their rounding to float32 is asked for. `np.unique`, which is given the rounded
+table, takes 1.3 times those sines and cosines, 1.7 of these parts: 2 is out of reach, and 1.1 times less than 1.7 is
+the target. Of each position it must hold 76 bytes: its number, its place, its row, its error and three hashes of 8, its
+cast of 4, and hashes sorted and the answer of 8 while equal rows are found; with the blocks that is 75 MiB for a
+million of them, times 1.1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from pe_spectra import Sinusoidal
 from pe_spectra.benchmarks.measuring import Ratios, compare_calls
 from pe_spectra.encodings.equal_rows import choose_columns
+from pe_spectra.precision.rounded_sines import RoundedSines
 from pe_spectra.precision.staircase import measure_precision
 from tests.benchmarks.measuring import trace_peak
 
@@ -47,26 +48,30 @@ def do_parts(length: int) -> None:
     """What every number of the answer needs of a block, each by the fewest operations of NumPy, and nothing else.
 
     Phases in float32 and their errors, sines and cosines, two roundings (of codes and their sums), a hash of 32
-    columns and a look for what is not finite in four tables, and the distances of neighbours in two.
+    columns of three tables, for rows of phases are equal only where those of sines are, a look for what is not finite
+    in four, and the distances of neighbours in two.
     """
     w, token = Sinusoidal(d=_D).frequencies().values, np.ones(_D, dtype=np.float32)
     columns, factors = choose_columns(_D), np.arange(1, 33, dtype=np.uint64)
+    rounded_sines, sines = RoundedSines(_D // 2), np.empty((_PART, _D), dtype=np.float32)
     for start in range(0, length, _PART):
         rows = np.arange(start, min(start + _PART, length), dtype=float)
         phases = np.multiply.outer(rows.astype(np.float32), w.astype(np.float32))
         angles = phases.astype(float)
         errors = np.abs(angles - np.multiply.outer(rows, w))
         errors.max(axis=0), errors.max(axis=1)
-        sines = np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
+        sines = sines[: len(rows)]
+        rounded_sines.compute(angles, sines[:, : _D // 2], sines[:, _D // 2 :])
         codes = _round(sines)
         sums = _round(codes + token)
-        for table in (phases, sines, codes, sums):
-            words = table.take(columns % table.shape[1], axis=1).view(np.uint32).astype(np.uint64)
+        for table in (sines, codes, sums):
+            words = table.take(columns, axis=1).view(np.uint32).astype(np.uint64)
             np.einsum("ij,j->i", words, factors)
-            table.sum()
+        for table in (phases, sines, codes, sums):
+            table.max(), table.min()
         for table in (codes, sums):
             steps = np.diff(table, axis=0)
-            np.einsum("ij,ij->i", steps, steps)
+            steps[:, None] @ steps[:, :, None]
 
 
 def _round(values: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import InputError
 from pe_spectra.precision import hashed_rows, passes, staircase
 from pe_spectra.precision.dtypes import DTYPES, RECIPES
-from pe_spectra.precision.hashed_rows import find_nearest_of_ladder
+from pe_spectra.precision.hashed_rows import Gathering, find_nearest_of_ladder
 from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.precision.waves import Front, cast_positions, find_waves
 from tests.making import make_named
@@ -182,3 +182,31 @@ def test_what_is_too_large_is_refused_before_anything_is_computed(monkeypatch):
     monkeypatch.setattr(staircase, "find_waves", lambda _: pytest.fail("looked at the encoding first"))
     with pytest.raises(InputError, match=r"too large \(1048576 x 1048576 x 1\)"):
         measure_precision(Sinusoidal(d=1 << 20), length=1 << 20)
+
+
+def test_rows_are_equal_only_where_what_follows_from_them_is():
+    """What is known of the other table is taken, and nothing is hashed; rows of one value there may differ here."""
+    table = np.array([[1.0], [1.0], [2.0], [1.0], [3.0]], dtype=np.float32)
+    gathering = Gathering(rows=5, columns=1, evaluate=lambda rows: table[rows], is_hashed=False)
+    gathering.add(np.arange(5), table)
+    assert gathering.find_first_equal(np.array([0, 0, 0, 3, 4])).tolist() == [0, 0, 2, 3, 4]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 31, 256, 8192])
+def test_sums_of_squares_are_as_right_as_is_said(columns):
+    """So that the closest neighbours are among those that are measured again in float64."""
+    drawn = np.random.default_rng(columns).normal(size=(400, columns)).astype(np.float32)
+    steps = np.diff(drawn, axis=0)
+    found = (steps[:, None] @ steps[:, :, None]).ravel()
+    exact = (np.diff(drawn.astype(float), axis=0) ** 2).sum(axis=1)
+    assert np.abs(found / exact - 1).max() <= hashed_rows._SINGLE_SUM * (columns + hashed_rows._MORE) / 2
+
+
+@pytest.mark.parametrize("columns", [1, 16])
+def test_the_closest_neighbours_are_found_in_every_block(columns):
+    table = np.random.default_rng(3).normal(size=(500, columns)).astype(np.float32)
+    gathering = Gathering(rows=500, columns=columns, evaluate=lambda rows: table[rows], wants_nearest=True)
+    for numbers in np.array_split(np.arange(500), 9):
+        gathering.add(numbers, table[numbers])
+    exact = np.sqrt((np.diff(table.astype(float), axis=0) ** 2).sum(axis=1))
+    assert (gathering.nearest, gathering.pair) == (exact.min(), (int(exact.argmin()), int(exact.argmin()) + 1))

@@ -82,7 +82,7 @@ def _share_masses(margin: int, widths: float) -> F64:
 
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64, half: float) -> F64:
     """Return sum of mass y**(p + 5 q) over the sources of each cell, y in [-1, 1]; shape (cells, 25) by p, q."""
-    moments, uniform = np.zeros((len(centres), _TERMS)), bool((masses == 1.0).all())
+    moments, uniform = np.zeros((len(centres), _TERMS)), bool(masses.min() == 1.0 == masses.max())
     for start in range(bounds[0], bounds[-1], _TOGETHER):
         part = slice(start, min(start + _TOGETHER, bounds[-1]))
         cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
@@ -109,10 +109,12 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
 
     `masses` is None where all are 1. What fills up a row are the sources behind it, whose powers are finite numbers.
     """
-    rows = -(-sizes // slots)
-    firsts = np.cumsum(rows) - rows
-    before = slots * (np.arange(rows.sum()) - np.repeat(firsts, rows))
-    starts, filled = np.repeat(starts, rows) + before, np.minimum(np.repeat(sizes, rows) - before, slots)
+    filled, firsts = sizes, None
+    if sizes.max() > slots:
+        rows = -(-sizes // slots)
+        firsts = np.cumsum(rows) - rows
+        before = slots * (np.arange(rows.sum()) - np.repeat(firsts, rows))
+        starts, filled = np.repeat(starts, rows) + before, np.minimum(np.repeat(sizes, rows) - before, slots)
     step = _IN_CACHE // slots
     tables = np.empty((2, _STEP, min(step, len(starts)), slots))
     tables[0, 0] = 1.0
@@ -127,7 +129,7 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
         _fill_powers(fine, coarse)
         np.matmul(fine.transpose(1, 0, 2), coarse.transpose(1, 2, 0), out=products[here])
     moments = products.reshape(-1, _TERMS)
-    return moments if len(starts) == len(sizes) else np.add.reduceat(moments, firsts, axis=0)
+    return moments if firsts is None else np.add.reduceat(moments, firsts, axis=0)
 
 
 def _view_windows(values: F64, size: int) -> F64:

@@ -178,7 +178,7 @@ def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> 
             factor[start:] = weights.sum()
             break
         weights = weights * np.exp(points * (points + 2 * low) / (-2 * variance))
-        high = 2 * low + width
+        high = 4 * low + 4 * width
         if count > _NODES:
             high = low + _STRETCH * variance / points[-1]
             points, weights = _move_to_nodes(points, weights)

@@ -1,9 +1,10 @@
 """Eq. (15): rows E1 to E8, but for those of `pe-spectra bench`.
 
-E1, E2: what no sum by moments can leave out takes 1.3 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), where
-the whole takes 3.6 and 2.7 on an idle processor with AVX-512, and less where others use its memory, for which the
-transform waits longer: sources gathered into rows of one cell and rows that are filled up take as long as their powers
-and products, and the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
+E1, E2: what no sum by moments can leave out takes 1.3 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
+the whole between two and three times as long on an idle processor with AVX-512, and less where others use its memory,
+for which the transform waits longer: sources gathered into rows of one cell and rows that are filled up take as long as
+their powers and products, and the rest goes into points beyond the sources, low words and arrays of some hundred
+numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of
 truth values: 15.7 MiB at least, and 1.1 times that is the target.
@@ -41,7 +42,7 @@ def weigh_in_parts(d: int) -> None:
     Frequencies in bins and their places in a cell, tables of their powers and the products of these, those of the
     moments of seven cells with a kernel, one exponential for a point, and the norm.
     """
-    values, tables = prepare_ladder(d)[0].values, np.ones((2, _POWERS, _IN_CACHE // _ROW, _ROW))
+    values, tables = prepare_ladder(d)[0].values, _prepare_tables()
     products = []
     for start in range(0, len(values), _IN_CACHE):
         y = values[start : start + _IN_CACHE] * (d / (2 * math.pi))
@@ -59,6 +60,12 @@ def weigh_in_parts(d: int) -> None:
     weights = np.exp(np.linspace(-30.0, 0.0, d // 2 + 1))
     weights[: near.size] *= near.ravel()
     weights *= 1 / weights.sum()
+
+
+@cache
+def _prepare_tables() -> np.ndarray:
+    """What powers are held in, once for all: memory that is asked for anew may take longer than they do."""
+    return np.ones((2, _POWERS, _IN_CACHE // _ROW, _ROW))
 
 
 def measure_parts(d: int) -> Ratios:

@@ -26,6 +26,7 @@ _HELD = 1 << 18
 #: Lags whose distances are summed exactly in the end.
 _FINALISTS = 64
 _EPS = float(np.finfo(float).eps)
+_EPS_OF_SINGLE = 2.0**-23
 #: Frequencies are known at least to this share of themselves, and angles reduced as well.
 _ANGLE = 2.0**-100
 #: Lags that are looked at first, and lags that are worth it.
@@ -238,8 +239,8 @@ def find_closest_lag(pairs: PairWords, length: int) -> ClosestPair:
     if pairs.words.shape[1] > pairs.count or length < _LEAST or 2 * some > pairs.count:
         return PairLags(pairs, length).find_closest()
     largest = words[:, np.argpartition(-words[0], some)[:some]]
-    # of entries of both tables, two units in the last place, and of sums of `some` products
-    slack = 4 * _EPS * (some + 1) * (some + 20)
+    # of entries of both tables, two units in the last place, and of sums of `some` products, all in float32
+    slack = 4 * _EPS_OF_SINGLE * (some + 1) * (some + 20)
     near = _list_low(largest, length, some - 0.5 * known - slack)
     if len(near) * pairs.count > _LOW_TERMS:
         return PairLags(pairs, length).find_closest()
@@ -266,12 +267,12 @@ def _list_low(words: F64, length: int, least: float) -> I64:
     """Lags 1 .. length-1 at which the sum of cosines is at least so large; by angle addition, tau = a + b B."""
     step = math.isqrt(length - 1) + 1
     both = np.concatenate([np.arange(step), step * np.arange(-(-length // step))])
-    sine, cosine = _turn(words, both)
+    sine, cosine = (wave.astype(np.float32) for wave in _turn(words, both))
     fine = np.concatenate([cosine[:step], -sine[:step]], axis=1).T
     coarse = np.concatenate([cosine[step:], sine[step:]], axis=1)
     rows, found = max(1, _BLOCK // step), []
     for start in range(0, len(coarse), rows):
-        high = np.flatnonzero(coarse[start : start + rows] @ fine >= least)
+        high = np.flatnonzero(coarse[start : start + rows] @ fine >= np.float32(least))
         found.append(high + start * step)
     lags = np.concatenate(found)
     return lags[(lags > 0) & (lags < length)]

@@ -13,6 +13,7 @@ from pe_spectra import Dft, Sinusoidal, compare_encodings
 from pe_spectra.answers.injectivity import answer_faithfulness
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.rotary import Rope
+from pe_spectra.exact import ladder_words, sum_cosines
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.faithfulness import pair_lags as lags_module
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -346,3 +347,15 @@ def test_the_last_bucket_of_a_bias_is_no_sidelobe():
     (one,) = compare_encodings([encoding], length=128)
     assert one.values["sidelobe_lag"] == 7
     assert one.values["sidelobe_ratio"] == pytest.approx(found.value, rel=1e-15)
+
+
+@pytest.mark.parametrize("count", [3, 40, 200])
+def test_no_lag_is_lost_to_the_rounding_of_a_first_look_in_float32(count):
+    """Every lag whose sum of cosines is at least so large is listed; without the slack some are not."""
+    words, lags = ladder_words(10000.0, 2 * count), np.arange(1, 5000)
+    sums = sum_cosines(words, np.ones(count), lags)
+    slack, lost = 4 * lags_module._EPS_OF_SINGLE * (count + 1) * (count + 20), 0
+    for place in range(0, len(lags), 50):
+        assert lags[place] in lags_module._list_low(words, 5000, float(sums[place]) - slack)
+        lost += lags[place] not in lags_module._list_low(words, 5000, float(sums[place]))
+    assert lost

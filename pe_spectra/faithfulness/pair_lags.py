@@ -239,9 +239,7 @@ def find_closest_lag(pairs: PairWords, length: int) -> ClosestPair:
     if pairs.words.shape[1] > pairs.count or length < _LEAST or 2 * some > pairs.count:
         return PairLags(pairs, length).find_closest()
     largest = words[:, np.argpartition(-words[0], some)[:some]]
-    # of entries of both tables, two units in the last place, and of sums of `some` products, all in float32
-    slack = 4 * _EPS_OF_SINGLE * (some + 1) * (some + 20)
-    near = _list_low(largest, length, some - 0.5 * known - slack)
+    near = _list_low(largest, length, some - 0.5 * known - _bound_first_look(largest, length))
     if len(near) * pairs.count > _LOW_TERMS:
         return PairLags(pairs, length).find_closest()
     near = _complete(words, near)
@@ -263,11 +261,19 @@ def _count_needed(known: float) -> int:
     return math.ceil(root**2)
 
 
+def _bound_first_look(words: F64, length: int) -> float:
+    """By how much the sums of the next function may be off at most."""
+    # entries of both tables, and sums of as many products, are in float32; their angles are rounded in float64
+    count: int = words.shape[1]
+    return 4 * _EPS_OF_SINGLE * (count + 1) * (count + 20) + 2 * _EPS * length * float(np.abs(words[0]).sum())
+
+
 def _list_low(words: F64, length: int, least: float) -> I64:
     """Lags 1 .. length-1 at which the sum of cosines is at least so large; by angle addition, tau = a + b B."""
     step = math.isqrt(length - 1) + 1
     both = np.concatenate([np.arange(step), step * np.arange(-(-length // step))])
-    sine, cosine = (wave.astype(np.float32) for wave in _turn(words, both))
+    angles = np.multiply.outer(both.astype(float), words[0])
+    sine, cosine = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
     fine = np.concatenate([cosine[:step], -sine[:step]], axis=1).T
     coarse = np.concatenate([cosine[step:], sine[step:]], axis=1)
     rows, found = max(1, _BLOCK // step), []
@@ -276,15 +282,6 @@ def _list_low(words: F64, length: int, least: float) -> I64:
         found.append(high + start * step)
     lags = np.concatenate(found)
     return lags[(lags > 0) & (lags < length)]
-
-
-def _turn(words: F64, s: I64) -> tuple[F64, F64]:
-    """Sine and cosine of w s to two units in the last place of 1, each (S, M); integers s below 2**26."""
-    position = s.astype(float)[:, None]
-    angle, rest = two_product(words[0], position)
-    rest += words[1] * position
-    sine, cosine = np.sin(angle), np.cos(angle)
-    return sine + cosine * rest, cosine - sine * rest
 
 
 def _complete(words: F64, near: I64) -> I64:

@@ -349,13 +349,13 @@ def test_the_last_bucket_of_a_bias_is_no_sidelobe():
     assert one.values["sidelobe_ratio"] == pytest.approx(found.value, rel=1e-15)
 
 
-@pytest.mark.parametrize("count", [3, 40, 200])
-def test_no_lag_is_lost_to_the_rounding_of_a_first_look_in_float32(count):
+@pytest.mark.parametrize(("scale", "count", "first"), [(1.0, 3, 1), (1.0, 40, 1), (1.0, 200, 1), (2.0**20, 3, 900000)])
+def test_no_lag_is_lost_to_the_rounding_of_a_first_look_in_float32(scale, count, first):
     """Every lag whose sum of cosines is at least so large is listed; without the slack some are not."""
-    words, lags = ladder_words(10000.0, 2 * count), np.arange(1, 5000)
-    sums = sum_cosines(words, np.ones(count), lags)
-    slack, lost = 4 * lags_module._EPS_OF_SINGLE * (count + 1) * (count + 20), 0
-    for place in range(0, len(lags), 50):
-        assert lags[place] in lags_module._list_low(words, 5000, float(sums[place]) - slack)
-        lost += lags[place] not in lags_module._list_low(words, 5000, float(sums[place]))
+    words, lags = scale * ladder_words(2.0, 2 * count), np.arange(first, first + 5000)
+    sums, length = sum_cosines(words, np.ones(count), lags), first + 5000
+    slack, lost = lags_module._bound_first_look(words, length), 0
+    for place in range(0, len(lags), 100):
+        assert lags[place] in lags_module._list_low(words, length, float(sums[place]) - slack)
+        lost += lags[place] not in lags_module._list_low(words, length, float(sums[place]))
     assert lost

@@ -7,7 +7,6 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pe_spectra.errors import FileError

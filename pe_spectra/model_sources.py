@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pe_spectra.errors import FileError, InputError, shorten
+from pe_spectra.errors import FileError, InputError, UnusableError, shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.model_files import ModelContent, ModelFile, find_model_file, read_model_file
 from pe_spectra.models.stated.configuration import read_configuration
@@ -63,7 +63,7 @@ class Side:
     notes: tuple[str, ...] = ()
 
 
-def read_model(text: str, label: str = "") -> Configuration:
+def read_model(text: str, label: str = "", reads_by: str = "") -> Configuration:
     """Read what the file of a model states about its positional encoding.
 
     Parameters
@@ -71,6 +71,7 @@ def read_model(text: str, label: str = "") -> Configuration:
     text : config.json of a Hugging Face model, params.json of Meta's releases, a .gguf file, a folder with
         one of them, org/model in the local cache, or - for standard input.
     label : the option that named it, for messages; may be empty.
+    reads_by : a release of transformers whose classes read a config.json with a value that the newest cannot use.
 
     Raises
     ------
@@ -84,7 +85,13 @@ def read_model(text: str, label: str = "") -> Configuration:
     ...     read_model(folder).layers[0].head_dim
     64
     """
-    return _state(read_model_file(find_model_file(text, label)))
+    content = read_model_file(find_model_file(text, label))
+    try:
+        return _state(content)
+    except UnusableError:
+        if not reads_by or content.kind != "config.json":
+            raise
+        return read_configuration(content.keys, content.shown, reads_by)
 
 
 def read_model_keys(text: str, label: str = "") -> tuple[Configuration, Mapping[str, Any] | None, Path | None]:

@@ -153,12 +153,14 @@ def _audit_all(
     from pe_spectra.models.model_audit import ModelAudit
 
     files, passed = list[ModelAudit](), list[str]()
+    # who reads it alone reads it by the classes of its release where the newest cannot
+    reads_by = readers[0].reads_by if len(readers) == 1 and readers[0] is not None else ""
     for number, text in enumerate(configs):
         progress(number, len(configs))
         stated: Configuration | None = None
         for reader in readers:
             try:
-                stated = stated or read_model(text)
+                stated = stated or read_model(text, reads_by=reads_by)
                 files.append(replace(audit_configuration(stated, **lengths, reader=reader), file=text))
             except (FileError, InputError) as error:
                 if models_only and isinstance(error, NoModelError):

@@ -14,7 +14,7 @@ from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import NEWEST, STACKS, Refusal, Stack
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, state_served
+from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
 from pe_spectra.records import dataclass
 
 #: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
@@ -205,7 +205,8 @@ def _build_layer(
     rotation = None if isinstance(found, Refusal) else found
     expected: Rotation | Refusal | None = None
     if reader is not None:
-        expected = turn_layer(configuration, statement, read) if statement.turns else None
+        is_newest = configuration.release == NEWEST  # else the library that the file is made for cannot read it
+        expected = turn_layer(configuration, statement, read) if statement.turns and is_newest else None
         configuration, statement = reader.restrict(configuration, statement)
     return LayerAudit(
         configuration=configuration,

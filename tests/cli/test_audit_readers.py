@@ -128,3 +128,15 @@ def test_a_window_is_that_of_the_reader(cli):
     assert "is not known, since its window was not measured" in cli(f"{unknown.replace(' --json', '')} vllm").out
     kept = read_json(cli(f"audit {MODELS / 'gemma-2-9b.json'} --json --reader llama.cpp"))["models"][0]["layer_types"]
     assert {layer["name"]: layer["window"] for layer in kept} == {"sliding_attention": 4096, "full_attention": None}
+
+
+def test_a_file_that_the_newest_classes_cannot_read_is_read_by_those_of_the_reader(cli, tmp_path):
+    """transformers 4.57.6 knows no rope_parameters."""
+    path = tmp_path / "config.json"
+    path.write_text('{"model_type": "llama", "rope_parameters": true}', encoding="utf-8")
+    (layer,) = read_json(cli(f"audit {path} --json --reader transformers-4"))["models"][0]["layer_types"]
+    assert (layer["base"], layer["rotary_dim"]) == (10000, 128)
+    for readers in ("", "--reader transformers-5", "--reader transformers-4,vllm"):
+        done = cli(f"audit {path} {readers}")
+        assert (done.code, done.out) == (2, "")
+        assert "rope_parameters cannot be used (True); an object is accepted" in done.err

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import FileError
+from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.scheme import read_scheme
-from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.configuration import read_configuration
+from pe_spectra.models.stated.statement import OLDER
 from tests.models.configurations import LLAMA, YARN, audit, change, read, refuse, scale, turn
 
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
@@ -231,3 +233,90 @@ def test_a_share_beyond_all_heads_is_an_error_and_takes_no_memory(share, block):
     found = audit({"model_type": "glm4", "rope_parameters": {**block, "partial_rotary_factor": share}})
     assert not found.layers[0].frequencies.size
     assert [one.level for one in found.findings if one.code == "refused"] == ["error"]
+
+
+def read_older(config):
+    """The rotation of the first layers as transformers 4.57.6 has it, and the errors."""
+    found = audit_configuration(read_configuration(config, "config.json", OLDER), reader=STACKS["transformers-4"])
+    return found.layers[0].rotation, [one for one in found.findings if one.level == "error"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"rope_theta": 0.5}, (1, 1.0108893, 1.978456)),
+        ({"partial_rotary_factor": 1.5}, (1, 0.90851754, 0.00011006944)),
+        ({"rope_scaling": {"rope_type": "linear", "factor": -2.0}}, (-0.5, -0.43298218, -5.7739097e-05)),
+        ({"rope_scaling": {"rope_type": "dynamic", "factor": True}}, (1, 0.86596435, 0.00011547819)),
+        ({"rope_scaling": {**TURNED, "high_freq_factor": -2.0}}, None),
+        ({"rope_scaling": {**TURNED, "low_freq_factor": -2.0}}, (0.25, 0.21649109, 2.8869548e-05)),
+        ({"rope_scaling": {**YARN, "original_max_position_embeddings": 4096.5}}, (1, 0.86596435, 2.8869548e-05)),
+        ({"head_dim": 65}, (1, 0.75322217, 0.000115222814)),
+        ({"model_type": "gptj", "rotary_dim": None}, (1, 0.9955128, 0.000100450736)),
+    ],
+)
+def test_the_older_release_computes_with_such_a_number_too(keys, expected):
+    """As the rotary modules of transformers 4.57.6 have it."""
+    rotation, said = read_older({"model_type": "llama", **keys})
+    assert {one.code for one in said} & {"unusable-value", "head-width"}
+    if expected is not None:
+        np.testing.assert_allclose(rotation.frequencies[[0, 1, -1]], expected, rtol=3e-6)
+
+
+def test_a_width_that_is_null_is_that_of_all_heads_in_the_older_release():
+    """GPT-J of transformers 4.57.6 turns 2,048 pairs then; 5.24.0 refuses it."""
+    keys = {"model_type": "gptj", "rotary_dim": None}
+    rotation, _ = read_older(keys)
+    assert len(rotation.frequencies) == 2048
+    assert "value-refused" in [one.code for one in audit(keys).findings]
+
+
+def test_a_share_that_a_class_of_the_older_release_does_not_read_changes_nothing():
+    rotation, said = read_older({"model_type": "chameleon", "partial_rotary_factor": 7})
+    assert (len(rotation.frequencies), said) == (64, [])
+
+
+@pytest.mark.parametrize("reader", ["transformers-5", "transformers-4"])
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [({"beta_fast": 0}, 0.0063513005), ({"beta_slow": 0}, 0.0063513005), ({"truncate": None}, 0.006199334)],
+)
+def test_ends_of_a_ramp_that_are_0_are_not_set_and_truncate_that_is_null_is_no(keys, expected, reader):
+    """As the rotary modules of both releases of transformers have pair 32 of 64."""
+    block = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048, **keys}
+    stated = read({"model_type": "llama", "rope_scaling": block})
+    rotation = STACKS[reader].read(stated, stated.layers[0], None)
+    assert rotation.frequencies[31] == pytest.approx(expected, rel=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "keys"),
+    [
+        ("llama", {"layer_types": 7}),
+        ("llama", {"layer_types": [None]}),
+        ("phi", {"layer_types": "full_attention"}),
+        ("vaultgemma", {"rope_scaling": 4.0}),
+        ("vaultgemma", {"rope_scaling": [{"rope_type": "linear", "factor": 2.0}]}),
+        ("gptj", {"rope_scaling": "yarn"}),
+    ],
+)
+def test_what_a_class_passes_over_is_none_of_its_keys(model, keys):
+    rotation, said = read_older({"model_type": model, **keys})
+    assert rotation.frequencies.tolist() == read_older({"model_type": model})[0].frequencies.tolist()
+    (only,) = said
+    assert (only.code, only.data["key"]) == ("unusable-value", next(iter(keys)))
+    assert only.message.endswith("no rotation depends on it, and the file is read without it")
+
+
+@pytest.mark.parametrize(
+    ("model", "keys"),
+    [
+        ("llama", {"rope_scaling": "yarn"}),
+        ("gemma3_text", {"layer_types": 7}),
+        ("gemma3_text", {"layer_types": [None]}),
+        ("llama", {"rope_scaling": {"rope_type": 3}}),
+    ],
+)
+def test_what_a_class_of_the_older_release_refuses_is_not_passed_over(model, keys):
+    with pytest.raises(FileError, match="cannot be used"):
+        read_configuration({"model_type": model, **keys}, "config.json", OLDER)

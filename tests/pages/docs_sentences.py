@@ -185,6 +185,18 @@ SENTENCES = (
     ),
     Sentence(
         MODELS,
+        "Of the {} that {} loads, {} are computed with one by `--reader transformers-4`, {} have layers without a "
+        "rotation, and {} are read without it; {} are an error as a whole, of which {} state a width,",
+        lambda: (
+            group(test_refusals.count_cases(OLDER)[0] - test_refusals.count_cases(OLDER)[1]),
+            OLDER,
+            *test_refusals.ODD[OLDER],
+            sum(test_refusals.UNUSABLE[OLDER].values()),
+            test_refusals.UNUSABLE[OLDER][test_refusals.LACKING],
+        ),
+    ),
+    Sentence(
+        MODELS,
         "Of the older release {} of {} classes were asked",
         lambda: tuple(len(load_table(name)["classes"]) for name in (OLDER + REFUSALS, OLDER)),
     ),

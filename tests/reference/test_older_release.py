@@ -11,7 +11,7 @@ from importlib import resources
 
 import pytest
 
-from pe_spectra.errors import FileError
+from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.configuration import read_configuration
@@ -41,10 +41,18 @@ HELD = {
 }
 
 
+def read(keys):
+    """What a file states; of one with a value that the newest cannot use, as the older release reads it."""
+    try:
+        return read_configuration(keys, "config.json")
+    except UnusableError:
+        return read_configuration(keys, "config.json", OLDER)
+
+
 def turn(keys, length):
     """Rotations by layer type as `--stack` has them, and whether one of them is refused; None where the file is."""
     try:
-        stated = read_configuration(keys, "config.json")
+        stated = read(keys)
     except FileError:
         return None, True
     layers = stated.layers if stated.scheme == "rotary" else ()
@@ -58,10 +66,11 @@ def turn(keys, length):
 def judge(keys, length, result):
     """Whether the answer is that of the real modules."""
     found, refused = turn(keys, length)
+    turned = {name: one for name, one in result.items() if "error" in result or one[0]}  # others have no pairs
     if "error" in result or not found:
-        return ("error" in result and refused) or (not result and not found)
+        return ("error" in result and refused) or (not turned and found is not None)
     full = found.get(FULL, next(iter(found.values())))  # its module has no name there
-    return all(is_same(found.get(name, full), expected) for name, expected in result.items())
+    return all(is_same(found.get(name, full), expected) for name, expected in turned.items())
 
 
 def test_drawn_configurations_are_read_as_that_release_has_them():
@@ -87,7 +96,7 @@ def test_none_that_is_built_is_refused_and_none_that_is_not_passes_silently():
 def hear(keys):
     """The sentences of errors of an audit by that release; one of a file that cannot be used begins with its name."""
     try:
-        found = audit_configuration(read_configuration(keys, "config.json"), reader=STACK).findings
+        found = audit_configuration(read(keys), reader=STACK).findings
     except FileError as error:
         return [str(error)]
     return [one.message for one in found if one.level == "error"]
@@ -131,7 +140,7 @@ def test_what_another_seed_has_drawn_is_read_as_that_release_has_it():
     other, silent, same, unused = compare(cases)
     assert (other, silent) == (sum_up(HELD), {})
     assert (len(cases), sum("error" in case[-1] for case in cases)) == (588, 179)
-    assert (same, unused) == (362, 43)
+    assert (same, unused) == (400, 5)
 
 
 def test_what_changed_between_the_two_releases():

@@ -66,11 +66,18 @@ def _read_dynamic(found: Description) -> None:
         found.notes.append(f"the base grows as by factor {write_number(found.values['factor'])}")
 
 
-def _read_mscale(found: Description) -> None:
-    for key in ("mscale", "mscale_all_dim"):  # 0 is "not set"
+def _read_unset(found: Description) -> None:
+    for key in ("mscale", "mscale_all_dim", "beta_fast", "beta_slow"):  # 0 is "not set"
         if not found.values.get(key, 1):
             del found.values[key]
     found.take_original()
+
+
+def _read_truncate(found: Description) -> None:
+    """Read truncate, for which null is no."""
+    found.copy_truncate()
+    if "truncate" in found.block.nulls:
+        found.values["truncate"] = "no"
 
 
 def _take_lengths(found: Description) -> float:
@@ -157,10 +164,10 @@ def _read_factor(found: Description) -> None:
 def _read_truncate_of_five(found: Description) -> None:
     known = find_known(found.configuration.model)  # a flat block is taken apart by the class of such a model
     is_nested = "rope_parameters." in found.block.where or known.is_layered or known.takes_flat
-    if found.block.values.get("truncate") is False and is_nested:
+    if not is_nested:
+        _read_truncate(found)
+    elif found.block.values.get("truncate") is False:
         found.notes.append(f"{found.block.where}.truncate is not read: {_FIVE} looks for it beside the layer types")
-    else:
-        found.copy_truncate()
 
 
 def _note_original(found: Description) -> None:
@@ -209,7 +216,7 @@ FIVE = Stack(
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,
-        "yarn": Reading(takes=("factor", *_OF_YARN), then=(_read_mscale, _read_factor, _read_truncate_of_five)),
+        "yarn": Reading(takes=("factor", *_OF_YARN), then=(_read_unset, _read_factor, _read_truncate_of_five)),
         "llama3": Reading(
             needs=("factor", "low_freq_factor", "high_freq_factor"), then=(Description.take_original, _note_original)
         ),
@@ -304,6 +311,7 @@ FOUR = Stack(
     kinds=KINDS[:-1],
     release=NEWEST,
     reads_by=OLDER,
+    takes_any=True,
     slides=_slides,
     choose=_choose_older,
     restate=_restate,
@@ -311,7 +319,7 @@ FOUR = Stack(
     readings={
         "linear": LINEAR,
         "dynamic": _DYNAMIC,
-        "yarn": Reading(needs=("factor",), takes=_OF_YARN, then=(_read_mscale, Description.copy_truncate)),
+        "yarn": Reading(needs=("factor",), takes=_OF_YARN, then=(_read_unset, _read_truncate)),
         "llama3": Reading(needs=("factor", "low_freq_factor", "high_freq_factor", "original")),
         "longrope": Reading(needs=("short_factor", "long_factor"), takes=("attention_factor",), then=(_read_longrope,)),
     },

@@ -96,8 +96,8 @@ def read_configuration(
         if not is_whole:
             raise
         left = leave_out(error, config, partial(read_configuration, path=path, release=release, is_whole=False))
-        return replace(left, keys=config, read_by=cache(partial(read_configuration, config, path)))
-    found = replace(found, keys=config, read_by=cache(partial(read_configuration, config, path)))
+        return replace(left, keys=config, release=release, read_by=cache(partial(read_configuration, config, path)))
+    found = replace(found, keys=config, release=release, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
     report_shared(whole)

@@ -59,6 +59,7 @@ class KnownModel:
     reads_original: bool = True  #: original_max_position_embeddings beside a flat block is read
     width_key: str = ""  #: a key that has the rotary width itself
     rotary_width: int | None = None  #: that width where the file has none
+    unset_rotary: bool = False  #: that key 0, or null, is the width of all heads, which is more than a head has
     head_keys: tuple[str, ...] = ("head_dim",)  #: keys that have the width that is turned, the first that is set
     head_dim: int | None = None  #: that width where the file has none; None: hidden over heads
     null_head: bool = False  #: head_dim null is hidden over heads, whatever the class has without that key

@@ -40,7 +40,7 @@ _TINY = 4
 #: What the name of a release is followed by in that of the table of what its classes refuse.
 REFUSALS = "-refusals"
 #: What the tables call values by their type.
-_TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real", int: "integer"}
+TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real", int: "integer"}
 #: What is wrong with a key: its name, and the verb with what follows.
 _Refused = tuple[str, str]
 
@@ -68,7 +68,9 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
     table = load_table(keys.release + REFUSALS)
     own = table["classes"].get(known.part_model)
     if not is_turned:
-        own, known = (own or {}).get("unturned"), KnownModel(model=known.model, reads_blocks=False)
+        own, whole = (own or {}).get("unturned"), known
+        known = KnownModel(model=known.model, reads_blocks=False)
+        known = known._replace(divides=whole.divides, hidden=whole.hidden, heads=whole.heads)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:
         found += _find_values(keys, own, table["keys"])
@@ -149,7 +151,7 @@ def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> 
     'attn_temperature_tuning is 4, so the class of llama4_text in transformers 5 refuses the file'
     """
     for key, types in refused.items():
-        if key in keys.found and _TYPES.get(type(keys.found[key])) in types:
+        if key in keys.found and TYPES.get(type(keys.found[key])) in types:
             _report(keys, key, _tell(keys.found[key]), model)
 
 
@@ -165,16 +167,20 @@ def _tell(value: object) -> str:
 
 def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str]) -> Iterator[_Refused]:
     """Keys of a type that the class refuses, and those that it is not built without."""
-    yield from ((key, "is not set") for key in own.get("needed", ()) if key not in keys.found)
+    layers = keys.found.get("num_hidden_layers")
+    needed = [key for key in own.get("needed", ()) if key not in keys.found]
+    for key in needed:
+        if not (key == "layer_types" and isinstance(layers, int) and layers < 1):  # it is looked at for each layer
+            yield key, "is not set"
     for letter, key in letters.items():
         if key not in keys.found:
             continue
         value = keys.found[key]
         is_listed = key == "layer_types" and isinstance(value, list)  # of which more is said
-        is_negative = key == WIDTHS[0] and isinstance(value, int) and value < 0  # as no tensor is
+        is_listed = is_listed or (key == "rope_scaling" and (not value or isinstance(value, Mapping)))
         is_closed = letter in own.get("closed", "")
-        kinds = _TYPES.get(type(value), ""), "negative" if type(value) is int and value < 0 else ""
-        is_refused = is_negative or (any(letter in own.get(kind, "") for kind in kinds) and not is_listed)
+        kinds = TYPES.get(type(value), ""), "negative" if type(value) is int and value < 0 else ""
+        is_refused = any(letter in own.get(kind, "") for kind in kinds) and not is_listed
         if not (is_closed or is_refused):
             continue
         is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
@@ -231,7 +237,11 @@ def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Itera
     stated = [keys.find_key(names) for names in (WIDTHS, HEADS)]
     width = keys.found[stated[0]] if stated[0] else known.hidden
     heads = keys.found[stated[1]] if stated[1] else known.heads
-    if stated == [None, None] or not isinstance(width, int) or not isinstance(heads, int) or min(width, heads) < 1:
+    if stated == [None, None] or not isinstance(width, int) or not isinstance(heads, int):
+        return
+    if heads == 0 and known.divides and stated[1]:
+        yield stated[1], "is 0"
+    if min(width, heads) < 1:
         return
     if width % heads and known.divides:
         yield WIDTHS[0], f"is {width}, no multiple of the {heads} heads"

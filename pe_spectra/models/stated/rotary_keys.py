@@ -59,7 +59,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     ([64], [])
     """
     known = take_with_length(keys, known)
-    if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling")):
+    if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling", "layer_types")):
         keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)
@@ -287,7 +287,9 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
         if part != known.share * (known.head_dim or 0) or other != known.beside:
             return part / (width if other is None else part + other), f"{known.part_key} / head width"
     width_key = known.width_key or ("" if known.is_known else "rotary_dim")
-    whole = (keys.find_integer(width_key) if width_key else None) or known.rotary_width
+    is_unset = known.unset_rotary and not keys.found.get(width_key, True)
+    looked, usual = (WIDTHS, known.hidden) if is_unset else ((width_key,), known.rotary_width)
+    whole = (keys.find_integer(*looked) if width_key else None) or usual
     return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
 
 

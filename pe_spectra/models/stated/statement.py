@@ -205,6 +205,7 @@ class Configuration:
     path: str  #: the file, for messages
     format: str = "config.json"  #: of FORMATS
     model: str = ""  #: model_type or architecture; empty where it is not said
+    release: str = NEWEST  #: of transformers, whose classes have read a config.json
     scheme: SchemeName  #: the kind of positional encoding
     length: int | None = None  #: the context length that is stated (max_position_embeddings)
     length_key: str = ""  #: the key that lacks where `length` is what the class of the model takes without it

@@ -1,4 +1,4 @@
-"""Blocks of rotary keys that the class of a model does not read at all, or not by type of layer.
+"""What the class of a model passes over: blocks that it does not read at all, or not by type of layer, and odd values.
 
 In transformers 5 a block is one of blocks by type of layer where a key in it is one of the types that the class tells
 of its layers (`labels` of the table of refusals); other keys beside such are then not read.
@@ -11,9 +11,14 @@ from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys
-from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.loading import REFUSALS, TYPES
 from pe_spectra.models.stated.needs import NOT_BUILT, list_labels, load_refusals
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
+from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
+
+#: How a class that looks at types of layers was found to refuse them.
+_LOOKING = ("names", "count", "each")
 
 
 def _report_both(keys: Keys, known: KnownModel, passed: str) -> None:
@@ -28,6 +33,33 @@ def _report_both(keys: Keys, known: KnownModel, passed: str) -> None:
     keys.report(kind, message, level="error", key=f"{keys.where}{passed}", model=known.model)
 
 
+def _drop_passed_over(keys: Keys, known: KnownModel) -> Keys:
+    """Report types of layers that are no texts, and rope_scaling that is no object, where the class takes them.
+
+    It was measured to be made of such a value; nothing in it can be read, so the keys are returned without it.
+    """
+    table, own = load_table(keys.release + REFUSALS), load_refusals(keys, known)
+    letters = {key: letter for letter, key in table["keys"].items()}
+    types, scaling = keys.found.get("layer_types"), keys.found.get("rope_scaling")
+    is_list = isinstance(types, list) and all(isinstance(one, str) for one in types)
+    odd = {} if types is None or is_list else {"layer_types": "a list of texts"}
+    odd |= {"rope_scaling": "an object"} if scaling and not isinstance(scaling, Mapping) else {}
+    for key, accepted in odd.items() if known.part_model in table["classes"] else ():
+        value = keys.found[key]
+        kind = "real" if type(value) is int else TYPES.get(type(value), "")
+        is_refused = letters.get(key, "") in own.get(kind, "")
+        if key == "layer_types" and isinstance(value, list):
+            is_refused = not own.keys().isdisjoint(_LOOKING)
+        if key in letters and not is_refused:
+            message = (
+                f"{keys.where}{key} cannot be used ({shorten(repr(value))}); {accepted} is accepted; no rotation "
+                "depends on it, and the file is read without it"
+            )
+            keys.report(UNUSABLE_VALUE, message, key=f"{keys.where}{key}")
+            keys = _leave_out(keys, key)
+    return keys
+
+
 def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     """Report a block that the class of a model does not read, and return the keys without it.
 
@@ -36,6 +68,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     >>> drop_unread(keys, known).found, [found.level for found in keys.findings]
     ({}, ['error'])
     """
+    keys = _drop_passed_over(keys, known) if known.is_known else keys
     is_empty = keys.found.get("rope_parameters") == {} and known.ignores_flat and not known.needs
     if is_empty and "rope_scaling" not in keys:  # as if it were not there
         keys = _leave_out(keys, "rope_parameters")

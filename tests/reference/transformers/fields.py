@@ -28,7 +28,7 @@ KEYS = {
     "head_dim": "h", "hidden_size": "w", "num_attention_heads": "a", "num_key_value_heads": "k",
     "max_position_embeddings": "m", "num_hidden_layers": "n", "sliding_window": "s", "qk_rope_head_dim": "q",
     "rotary_dim": "r", "layer_types": "t", "rope_theta": "b",
-    "max_window_layers": "l",
+    "max_window_layers": "l", "rope_scaling": "g",
 }  # fmt: skip
 #: Keys that are asked with null alone: of another type no file can be read.
 NULLS = {
@@ -209,12 +209,15 @@ def measure_blocks(probe):
     found["newer_first"] = probe.refuses(lone) and not probe.refuses(lone | {BLOCK: None})
     found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
     found["no_share"] = probe.refuses(probe.put(SOUND | {SHARE: None})) and not probe.refuses(probe.put(SOUND))
+    linear, other = ({"rope_scaling": {key: "linear", "factor": 2.0}} for key in ("rope_type", "type"))
+    # of releases 4 those that do not read the other name for it take it for none
+    by_type = IS_OLD and (probe.refuses(linear) or not probe.refuses(other))
     found["no_types"] = [
         kind
         for kind in NO_TYPES
         if probe.refuses_anywhere(whole | {"rope_type": kind})
         and probe.refuses_anywhere(older | {"rope_type": kind}, beside)
-        and (not IS_OLD or probe.refuses_anywhere(lists | {"type": kind}, beside))
+        and (not by_type or probe.refuses_anywhere(lists | {"type": kind}, beside))
     ]
     sound = dict.fromkeys(probe.nested, SOUND)
     if probe.nested and not probe.refuses({BLOCK: sound}):

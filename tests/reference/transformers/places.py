@@ -23,7 +23,7 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
 FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
 FIELDS += ("null_share", "null_head", "turns_null", "turns_by_base", "built_with_length", "inner_base", "both")
-FIELDS += ("null_scaling",)
+FIELDS += ("null_scaling", "unset_rotary")
 
 
 def reads_share(probe, beside):
@@ -75,7 +75,10 @@ def measure_blocks(probe, known):
 
 
 def measure_inside(probe, known):
-    """Whether a share in a block is read, as releases 4 have it beside the block."""
+    """Whether a share is read, and whether one in a block is, as releases 4 have it beside the block."""
+    may_read = known.get("reads_share") or known.get("share_key") or not known.get("reads_blocks", True)
+    if not may_read and reads_share(probe, {}) is False:
+        return {"share_fixed": True}
     bare, inside = (probe.look({BLOCK: one}) for one in (LINEAR, LINEAR | {SHARE: 0.5}))
     is_read = known.get("reads_share") or known.get("share_key")
     return {"flat_share": False} if is_read and bare and bare == inside else {}
@@ -206,7 +209,7 @@ def measure_original(probe):
 
 
 def measure_nulls(probe, known):
-    """What null means of a share, and of a width of heads, where it is not what the class has without that key.
+    """What null means of a share, and of a width, where it is not what the class has without that key.
 
     And whether a type of layer whose block is null is turned, whether any is where a block has no base, and whether the
     block of the class is left out where rope_scaling is null.
@@ -221,6 +224,9 @@ def measure_nulls(probe, known):
     pairs = len(next(iter((bare or {"": ((),)}).values()))[0])
     if "head_dim" in known and bare != usual and derived and pairs == (derived + 1) // 2:  # of odd heads too
         found["null_head"] = True
+    unset = probe.look({known["width_key"]: 0}) if "width_key" in known else None
+    if unset and 2 * len(next(iter(unset.values()))[0]) == known["hidden"]:
+        found["unset_rotary"] = True
     if probe.is_nested and any(name in (probe.look({BLOCK: {name: None}}) or {}) for name in probe.names):
         found["turns_null"] = True
     if probe.default and probe.release.turns_by_base(probe.cls):

@@ -231,9 +231,13 @@ def write_cases(cases, name, program, seed=SEED):
 
 
 def find_error(release, cls, keys):
-    """The error that the class, its rotary modules or its whole model raise; None where they are built."""
+    """The error that the class, its rotary modules or its whole model raise; None where they are built.
+
+    Types of layers are looked at by each layer, and whole models are made with few, so with those all are made.
+    """
+    build = release.build if '"layer_types"' in json.dumps(keys) else release.build_alone
     try:
-        list_rotations(release.build_alone(find_text_part(cls.from_dict(json.loads(json.dumps(keys))))))
+        list_rotations(build(find_text_part(cls.from_dict(json.loads(json.dumps(keys))))))
         release.build_whole(find_text_part(cls.from_dict(json.loads(json.dumps(keys)))))
     except Exception as error:
         return tell_error(error)["error"]

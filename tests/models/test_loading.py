@@ -380,6 +380,44 @@ STRETCHED = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddin
 def test_blocks_that_a_class_does_not_compute_with_are_checked_as_it_checks_them(model, keys, refused):
     """Each was loaded, or refused, by transformers 5.24.0."""
     found = read_configuration({"model_type": model, **keys}, "config.json").findings
-    assert [one.data["key"] for one in found if one.code in ("value-refused", "not-built")] == [refused][
-        : refused is not None
-    ]
+    said = [one.data["key"] for one in found if one.code in ("value-refused", "not-built")]
+    assert said == ([] if refused is None else [refused])
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "told"),
+    [
+        ({"layer_types": ["full_attention"], "num_hidden_layers": 1}, "layer_types", "no type of layer"),
+        ({"layer_types": ["mamba", "attention"], "num_hidden_layers": 4}, "layer_types", "has 2 types for 4 layers"),
+        ({"layer_types": ["mamba", "attention"], "num_hidden_layers": 1}, "", ""),
+        ({"num_hidden_layers": -8}, "", ""),
+        ({}, "layer_types", "is not set"),
+    ],
+)
+def test_types_of_layers_of_a_class_that_takes_no_others(keys, key, told):
+    """As transformers 4.57.6 builds GraniteMoeHybrid, or does not."""
+    stated = read_configuration({"model_type": "granitemoehybrid", **keys}, "config.json", OLDER)
+    said = [one for one in stated.findings if one.code == "value-refused"]
+    assert [one.data["key"] for one in said] == ([key] if key else [])
+    assert all(told in one.message for one in said)
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"model_type": "esm", "num_attention_heads": 0}, "num_attention_heads"),
+        ({"model_type": "esm", "hidden_size": 1000, "num_attention_heads": 12}, "hidden_size"),
+        ({"model_type": "qwen3_vl_moe_text", "rope_scaling": {"factor": 2.0}}, "rope_scaling.rope_type"),
+        ({"model_type": "llama", "hidden_size": -8, "head_dim": 128}, "hidden_size"),
+    ],
+)
+def test_what_the_older_release_was_seen_to_refuse(keys, key):
+    stated = read_configuration(keys, "config.json", OLDER)
+    assert [one.data["key"] for one in stated.findings if one.code == "value-refused"] == [key]
+
+
+def test_a_width_below_0_is_refused_where_the_class_was_seen_to():
+    """CLVP's encoder of transformers 4.57.6 is built with it."""
+    keys = {"model_type": "clvp_encoder", "hidden_size": -8, "head_dim": 64}
+    stated = read_configuration(keys, "config.json", OLDER)
+    assert "value-refused" not in [one.code for one in stated.findings]

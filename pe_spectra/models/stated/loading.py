@@ -194,7 +194,8 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     listed, layers = keys.found["layer_types"], keys.found.get("num_hidden_layers", own.get("layers"))
     if layers is None or any(name in listed for name in own.get("written", ())):
         return  # of a class that counts none, or as the class writes them, with more than one for a layer
-    other = next((name for name in listed if name not in load_table(keys.release + REFUSALS)["layer_types"]), "")
+    types = own.get("types") or load_table(keys.release + REFUSALS)["layer_types"]
+    other = next((name for name in listed if name not in types), "")
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
     elif isinstance(layers, int) and (

@@ -43,6 +43,8 @@ OF_CLASSES = {"short_mscale": 1.0, "long_mscale": 1.0}
 NO_TYPES = (None, "", "su")
 #: What stands for a rope_scaling that is not set.
 EMPTY = (None, {}, [])
+#: Types of layers of classes that take no others.
+OWN_TYPES = ("mamba", "attention", "recurrent", "conv", "mlp", "moe")
 SHARE = SHARES[0]
 SOUND = {"rope_type": "default", "rope_theta": 1e4}
 #: The class that is asked what each scaling needs, and whether a block needs a rope_type to be no block of type null:
@@ -182,12 +184,17 @@ def measure_layers(probe):
     found = {"layers": layers} if isinstance(layers, int) else {}
     written = () if isinstance(probe.config, type) else probe.config.to_dict().get("layer_types") or ()
     found["written"] = sorted({*written} - {*list_types()})
-    names = list(ask(probe.config, "layer_types") or ("full_attention",))
+    names = list(ask(probe.config, "layer_types") or probe.base.get("layer_types") or ("full_attention",))
     for count in (layers, 4):
         whole = {"num_hidden_layers": count, "layer_types": (names * (count or 1))[:count]}
         if isinstance(count, int) and count > 1 and not probe.refuses(whole):
             found["names"] = probe.refuses(whole | {"layer_types": ["other_attention"] * count})
-            found["count"] = probe.refuses(whole | {"layer_types": whole["layer_types"][: count // 2]})
+            found["count"] = all(
+                probe.refuses(whole | {"layer_types": (names * count)[:number]}) for number in (count // 2, 2 * count)
+            )
+            if probe.refuses(whole | {"layer_types": ["full_attention"] * count}):  # it has types of its own
+                types = (*list_types(), *OWN_TYPES)
+                found["types"] = [one for one in types if not probe.refuses(whole | {"layer_types": [one] * count})]
             # one that does not count them looks for that of each layer, of which a whole model is given two
             found["each"] = not found["count"] and probe.refuses(whole | {"layer_types": whole["layer_types"][:1]})
             break

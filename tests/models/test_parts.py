@@ -11,7 +11,7 @@ from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import find_composite, find_known, load_table
 from pe_spectra.models.stated.position_tables import find_table
-from pe_spectra.models.stated.statement import NEWEST
+from pe_spectra.models.stated.statement import NEWEST, OLDER
 
 LLAVA = {
     "model_type": "llava",
@@ -286,3 +286,12 @@ def test_a_part_that_is_no_object_is_refused(key, value):
 def test_a_part_that_is_null_or_empty_is_the_default_one(value):
     found = audit_configuration(read({"model_type": "llava", "text_config": value}))
     assert not [one for one in found.findings if one.level == "error"]
+
+
+@pytest.mark.parametrize("inner", [{}, {"model_type": "llama"}])
+@pytest.mark.parametrize("release", [NEWEST, OLDER])
+def test_a_width_of_heads_that_is_null_is_not_what_the_model_gives_its_part(release, inner):
+    """Voxtral gives its part heads of 128; null leaves that to the class of the part, the width over the heads."""
+    found = read_configuration({"model_type": "voxtral", "text_config": {"head_dim": None, **inner}}, "c.json", release)
+    assert found.layers[0].head_dim == 96
+    assert read_configuration({"model_type": "voxtral", "text_config": inner}, "c.json").layers[0].head_dim == 128

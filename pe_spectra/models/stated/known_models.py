@@ -271,12 +271,14 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
     >>> find_composite("t5gemma")["encoder"].model, find_composite("llama")
     ('t5_gemma_module', {})
     """
-    found = {}
-    for key, (model, *others) in choose_table(model_type, release).get("composites", {}).get(model_type, {}).items():
+    found, table = {}, choose_table(model_type, release)
+    for key, (model, *others) in table.get("composites", {}).get(model_type, {}).items():
         own = dict(others[0]) if others else {}
         by_file = own.pop("any", False)
         silent = dict(own.pop("silent", own))
         passed, silent_passed = tuple(own.pop("passed", ())), tuple(silent.pop("passed", ()))
+        if "head_dim" in own and "head_dim" not in table["classes"].get(model, own):
+            own["null_head"] = True  # what a model gives its part stands for a key that lacks, not for null
         found[key] = KnownPart(
             model=model,
             by_file=by_file,
@@ -318,4 +320,5 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     whole = {"layers": layers, "model": model_type, "part_model": name, "parts": tuple(parts), "is_known": True}
     others = load_table(f"{NEWEST}-schemes")["types"].get(model_type, {}).get("has")
     whole |= {"query_scale": scale, "has_schemes": bool(others)}
+    whole |= {"null_head": True} if "head_dim" in given and "head_dim" not in found else {}
     return KnownModel(**{**found, **lists, **given, **whole})

@@ -233,3 +233,10 @@ def test_classes_that_changed_are_read_as_they_were(config, base, scaling, note)
     assert any(note in one for one in found.notes)
     newest = find_stack(f"transformers=={NEWEST}", "--stack").read(stated, stated.layers[0], None)
     assert (newest.base, newest.scaling) != (base, scaling)
+
+
+def test_the_key_for_a_base_is_that_of_the_release_that_reads():
+    """DBRX of 4.57.6 has it in attn_config."""
+    found = audit_configuration(read({"model_type": "dbrx"}), reader=STACK).findings
+    (said,) = [one.message for one in found if one.code == "base-defaulted"]
+    assert said.endswith("state attn_config.rope_theta")

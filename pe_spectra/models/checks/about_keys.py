@@ -112,7 +112,7 @@ def _check_base(layer: LayerAudit) -> Iterator[Finding]:
     if any(finding.code == "key-not-read" and "rope_theta" in finding.message for finding in configuration.findings):
         return  # that finding says which base is taken, and from what
     before, length = layer.scaling in _LENGTHENING, _find_length_before(layer)
-    known = find_known(configuration.model)
+    known = find_known(configuration.model, configuration.release)
     has_own = known.local_base is not None and layer.name in WITH_WINDOW
     is_own = has_own or statement.default_base != DEFAULT_BASE
     longest = _LENGTH_BEFORE_SCALING if before else _LENGTH_OF_DEFAULT

@@ -266,7 +266,7 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
     if found.where != whole.where:
         where = found.where.rstrip(".")
         message = f"the model has several parts; {where} is the one that reads text, and what is audited"
-        others = [] if known.parts or find_composite(known.model) else list_unread(whole, where)
+        others = [] if known.parts or find_composite(known.model, whole.release) else list_unread(whole, where)
         more = f"; not read, for what the model makes of it is not known here: {join(others)}" if others else ""
         whole.report(NESTED_CONFIG, f"{message}{more}", part=where)
         if known.unnamed_refused and not stated:

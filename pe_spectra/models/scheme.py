@@ -12,7 +12,7 @@ from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import NEWEST, STACKS, Refusal, Stack
+from pe_spectra.models.stacks import LOADERS, STACKS, Refusal, Stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
 from pe_spectra.records import dataclass
@@ -20,11 +20,11 @@ from pe_spectra.records import dataclass
 #: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
 #: that it is made for.
 ANSWERING: Mapping[str, Callable[[], Stack]] = {
-    "config.json": NEWEST["transformers-5"],
-    "params.json": NEWEST["meta"],
-    "gguf": NEWEST["llama.cpp"],
-    "diffusers": NEWEST["diffusers"],
-    "timm": NEWEST["timm"],
+    "config.json": LOADERS["transformers-5"],
+    "params.json": LOADERS["meta"],
+    "gguf": LOADERS["llama.cpp"],
+    "diffusers": LOADERS["diffusers"],
+    "timm": LOADERS["timm"],
 }
 #: Schemes that are the same in every class, with the encoding of the catalogue and what must be known for it; which
 #: encoding others are is measured of each class.

@@ -220,8 +220,7 @@ class Spectrum(Result):
         positive, mean_log = self.weights > 0, np.mean(self.log_multipliers)
         entropy = -np.sum(self.weights[positive] * self.log_weights[positive])
         highest = None if self.frequencies is None else float(self.frequencies.values.max())
-        known = self.frequencies
-        if known is None:
+        if (known := self.frequencies) is None:
             from pe_spectra.encodings.sampled import list_frequencies
 
             known = list_frequencies(self.encoding)
@@ -315,9 +314,8 @@ class Spectrum(Result):
         """The smallest weight per basis function over the largest, at the finest; 0 where that was not asked."""
         if self.estimator == "lattice":
             return compare_ends(self.multipliers)
-        if self.finest is None or not needs_finest(self.weights, self.boundary):
-            return 0.0
-        return compare_ends(self.finest.weights)
+        finest = self.finest
+        return 0.0 if finest is None or not needs_finest(self.weights, self.boundary) else compare_ends(finest.weights)
 
     @cached_property
     def form(self) -> str:

@@ -29,20 +29,20 @@ RELEASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 #: What gives the newest of every stack, whose module is loaded when it is asked for.
-NEWEST: Mapping[str, Callable[[], Stack]] = {
+LOADERS: Mapping[str, Callable[[], Stack]] = {
     name: partial(load_name, f"models.stacks.{module}", known[0]) for name, (module, known) in RELEASES.items()
 }
 
 
 class _Newest(Mapping[str, Stack]):
     def __getitem__(self, name: str) -> Stack:
-        return NEWEST[name]()
+        return LOADERS[name]()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NEWEST)
+        return iter(LOADERS)
 
     def __len__(self) -> int:
-        return len(NEWEST)
+        return len(LOADERS)
 
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.
@@ -115,4 +115,4 @@ def _accept(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
-__all__ = ["NEWEST", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]
+__all__ = ["LOADERS", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]

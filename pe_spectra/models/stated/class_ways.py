@@ -11,7 +11,7 @@ from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, 
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import report_refused
-from pe_spectra.models.stated.needs import report_needs, take_with_length
+from pe_spectra.models.stated.needs import load_refusals, report_needs, take_with_length
 from pe_spectra.models.stated.position_schemes import SEVERAL_SCHEMES, FoundScheme
 from pe_spectra.models.stated.position_tables import find_sines, read_other_tables
 from pe_spectra.models.stated.statement import Configuration, SchemeName
@@ -44,9 +44,9 @@ def find_made(
     model = known.model
     if known.is_known:
         report_refused(keys, known, is_turned=False)
-        # that there is no length is found when the file is read, and what is not built only where something turns
-        refused = () if take_with_length(keys, known) is not known else known.built_with_length
-        report_needs(keys, replace(known, needs=(), refused=refused or KnownModel().refused), is_built=False)
+        # a release that checks blocks when it reads a file finds then that there is no length; else none is looked for
+        if load_refusals(keys, known).get("unturned", {}).get("lacking") and take_with_length(keys, known) is known:
+            report_needs(keys, replace(known, needs=(), refused=known.built_with_length), is_built=False)
     if scheme == "sinusoidal":
         at, grows = find_sines(model, own)
         report_sinusoids(keys, model, at, values["d"])

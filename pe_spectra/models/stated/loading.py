@@ -7,6 +7,7 @@ at a time, and `pe_spectra.models.measured` has what was refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pe_spectra.errors import shorten
@@ -36,7 +37,7 @@ _ORIGINAL = "original_max_position_embeddings"
 #: Scalings that are computed from it.
 _WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: Heads of at most so many channels may be odd.
-_TINY = 4
+TINY = 4
 #: What the name of a release is followed by in that of the table of what its classes refuse.
 REFUSALS = "-refusals"
 #: What the tables call values by their type.
@@ -70,7 +71,7 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
     if not is_turned:
         own, whole = (own or {}).get("unturned"), known
         known = KnownModel(model=known.model, reads_blocks=False)
-        known = known._replace(divides=whole.divides, hidden=whole.hidden, heads=whole.heads)
+        known = replace(known, divides=whole.divides, hidden=whole.hidden, heads=whole.heads)
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
     if own is not None:
         found += _find_values(keys, own, table["keys"])
@@ -233,7 +234,7 @@ def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Itera
     Where a head is turned as a whole, that it is odd is said of the rotation.
     """
     head = keys.found.get("head_dim")
-    if known.axes > 1 and own.get("odd_head") and isinstance(head, int) and head % 2 and head > _TINY:
+    if known.axes > 1 and own.get("odd_head") and isinstance(head, int) and head % 2 and head > TINY:
         yield "head_dim", f"is odd, {head}"
     stated = [keys.find_key(names) for names in (WIDTHS, HEADS)]
     width = keys.found[stated[0]] if stated[0] else known.hidden
@@ -246,7 +247,7 @@ def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Itera
         return
     if width % heads and known.divides:
         yield WIDTHS[0], f"is {width}, no multiple of the {heads} heads"
-    elif head is None and known.head_dim is None and own.get("odd") and width // heads % 2 and width // heads > _TINY:
+    elif head is None and known.head_dim is None and own.get("odd") and width // heads % 2 and width // heads > TINY:
         yield WIDTHS[0], f"is {width}, so each of {heads} heads has an odd width"
 
 
@@ -347,14 +348,3 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
     for key in table["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"
-
-
-def find_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> str:
-    """Say of a head of an odd width that is turned as a whole that the class of a model refuses it; else nothing.
-
-    >>> find_odd(Keys({"head_dim": 65}, "config.json"), KnownModel(model="llama", part_model="llama"), "head_dim", 65)
-    'head_dim is odd (65); an even number is accepted'
-    """
-    own = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
-    is_refused = own.get("odd_head") and " / " not in width_key and width > _TINY
-    return f"{width_key} is odd ({width}); an even number is accepted" if is_refused else ""

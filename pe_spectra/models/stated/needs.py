@@ -10,7 +10,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, load_table
-from pe_spectra.models.stated.loading import REFUSALS, VALUE_REFUSED
+from pe_spectra.models.stated.loading import REFUSALS, TINY, VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
@@ -142,3 +142,14 @@ def load_refusals(keys: Keys, known: KnownModel) -> Mapping[str, Any]:
     """
     found: Mapping[str, Any] = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
     return found
+
+
+def find_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> str:
+    """Say of a head of an odd width that is turned as a whole that the class of a model refuses it; else nothing.
+
+    >>> find_odd(Keys({"head_dim": 65}, "config.json"), KnownModel(model="llama", part_model="llama"), "head_dim", 65)
+    'head_dim is odd (65); an even number is accepted'
+    """
+    own = load_refusals(keys, known)
+    is_refused = own.get("odd_head") and " / " not in width_key and width > TINY
+    return f"{width_key} is odd ({width}); an even number is accepted" if is_refused else ""

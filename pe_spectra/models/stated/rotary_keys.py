@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 from pe_spectra.errors import FileError
 from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import find_odd, has_no_base, report_refused
-from pe_spectra.models.stated.needs import report_needs, report_unshared, take_with_length
+from pe_spectra.models.stated.loading import has_no_base, report_refused
+from pe_spectra.models.stated.needs import find_odd, report_needs, report_unshared, take_with_length
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (

@@ -1,6 +1,7 @@
 """Every function that takes an encoding takes a table, a list of rows, a SPEC and a function of positions, too."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import pe_spectra
 from pe_spectra.library import as_encoding
 
-WRAPPED = sorted(vars(pe_spectra)["_WRAPPED"])
+WRAPPED = sorted(itertools.chain(*vars(pe_spectra)["_OF_SUBJECTS"].values()))
 OF_SEVERAL = vars(pe_spectra)["_OF_SEVERAL"]
 TABLE = np.random.default_rng(0).normal(size=(24, 6))
 

@@ -211,7 +211,9 @@ class Front:
     @cached_property
     def _rounded_sines(self) -> RoundedSines | None:
         """What computes those of float32; None where phases are too large, or not finite."""
-        furthest = float(np.abs(self.cast.positions).max()) * float(np.abs(self.frequencies).max())
+        most = float(np.abs(self.cast.positions).max()) * float(np.abs(self.frequencies).max())
+        with np.errstate(over="ignore", invalid="ignore"):
+            furthest = float(round_to(np.array([most]), self.steps.phases)[0])  # infinite where its type ends before
         return RoundedSines(len(self.frequencies)) if furthest < FURTHEST else None
 
     def round_codes(self, sines: Carried, code: NumberType) -> Carried:

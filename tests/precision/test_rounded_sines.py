@@ -5,7 +5,7 @@ import pytest
 
 from pe_spectra import Sinusoidal
 from pe_spectra.precision import rounded_sines
-from pe_spectra.precision.dtypes import RECIPES
+from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.precision.rounded_sines import FURTHEST, RoundedSines
 from pe_spectra.precision.waves import Front, cast_positions, find_waves
 
@@ -61,3 +61,15 @@ def test_phases_that_are_too_large_are_left_to_numpy(start, are_near):
     angles = phases.astype(float)
     exact = np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
     np.testing.assert_array_equal(front.compute_sines(phases), exact)
+
+
+def test_phases_that_their_type_does_not_hold_are_left_to_numpy():
+    steps = RECIPES["fp32-then-cast"].resolve("bfloat16")._replace(phases=DTYPES["float16"])
+    front = Front(
+        waves=find_waves(Sinusoidal(d=8)), steps=steps, cast=cast_positions(np.arange(70000), steps.positions)
+    )
+    assert front._rounded_sines is None
+    with np.errstate(over="ignore"):
+        phases = front.compute_phases(np.array([0, 69999]))
+    assert np.isinf(phases[1, 0])
+    assert np.isnan(front.compute_sines(phases)[1, 0])

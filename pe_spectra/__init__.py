@@ -17,6 +17,8 @@ from pe_spectra._version import __version__ as __version__
 
 TYPE_CHECKING = False  # as type checkers read it; the module typing would cost more than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from pe_spectra.capturing.capture import capture as capture
     from pe_spectra.capturing.captured import Capture as Capture
     from pe_spectra.checking import check as check
@@ -169,16 +171,17 @@ _HOMES = {
 }
 
 __all__ = list(_HOMES)
-_import = _names.import_lazily(__name__, _HOMES)
 
 
-def __getattr__(name: str) -> object:
-    found = _import(name)
-    if name in _names.list_homes(_OF_SUBJECTS):
-        from pe_spectra.library import accept, accept_all
+def _wrap(name: str, found: Any) -> Any:
+    if name not in _names.list_homes(_OF_SUBJECTS):
+        return found
+    from pe_spectra.library import accept, accept_all
 
-        found = globals()[name] = (accept_all if name in _OF_SEVERAL else accept)(found)
-    return found
+    return (accept_all if name in _OF_SEVERAL else accept)(found)
+
+
+__getattr__ = _names.import_lazily(__name__, _HOMES, _wrap)
 
 
 def __dir__() -> list[str]:

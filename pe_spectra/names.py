@@ -76,12 +76,15 @@ def load_name(module: str, name: str) -> Any:
     return getattr(import_module(f"pe_spectra.{module}"), name)
 
 
-def import_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def import_lazily(
+    package: str, homes: Mapping[str, str], wrap: Callable[[str, Any], Any] | None = None
+) -> Callable[[str], Any]:
     """Make the `__getattr__` of a package whose public names are imported when they are first used.
 
     Parameters
     ----------
     package : its full name. homes : public name -> module of the package `pe_spectra` that defines it.
+    wrap : given a name and what it is there, gives what the package has of that name.
 
     >>> import_lazily("pe_spectra.spectrum", {"compute_omega": "fourier"})("compute_omega").__module__
     'pe_spectra.fourier'
@@ -93,6 +96,7 @@ def import_lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any
         import sys
 
         found = load_name(homes[name], name)
+        found = found if wrap is None else wrap(name, found)  # before it has its name: other threads may look for it
         setattr(sys.modules[package], name, found)  # it is not asked for again
         return found
 

@@ -104,7 +104,7 @@ class Rotation(Result):
     )
     notes: tuple[str, ...] = quantity("What was assumed when it was read, each a sentence.", default=())
     fault: str = ""  #: of a file with a value that its key cannot have, which; empty for others
-    by_fault: bool = False  #: whether the frequencies are those that are computed with it, or do not depend on it
+    by_fault: bool = False  #: whether the frequencies are computed with it; else they do not depend on it
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sines and cosines of many angles, rounded to float32, in less than half of the time that those of float64 take.
+"""Sines and cosines of many angles of float32, rounded to it, in less than half of the time that float64's take.
 
 With a the nearest of 4096 angles to a turn, whose sines are tabulated, and b the rest, sin(a + b) = sin a cos b +
 cos a sin b. Of b, which is below 8e-4, two terms each are enough to know most numbers to 3e-14; where that leaves
@@ -49,7 +49,7 @@ class RoundedSines:
         self._room = np.empty((8, self._rows * columns))
 
     def compute(self, angles: F64, sine: F32, cosine: F32) -> None:
-        """Fill `sine` and `cosine`, (n, columns), with those of angles of at most `FURTHEST`."""
+        """Fill `sine` and `cosine`, (n, columns), with those of angles below `FURTHEST`, numbers of float32."""
         for start in range(0, len(angles), self._rows):
             part = slice(start, start + self._rows)
             self._compute_block(angles[part], sine[part], cosine[part])

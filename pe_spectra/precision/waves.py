@@ -210,7 +210,9 @@ class Front:
 
     @cached_property
     def _rounded_sines(self) -> RoundedSines | None:
-        """What computes those of float32; None where phases are too large, or not finite."""
+        """What computes those of float32; None where phases are of more digits, too large, or not finite."""
+        if self.steps.phases.is_double:
+            return None
         most = float(np.abs(self.cast.positions).max()) * float(np.abs(self.frequencies).max())
         with np.errstate(over="ignore", invalid="ignore"):
             furthest = float(round_to(np.array([most]), self.steps.phases)[0])  # infinite where its type ends before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -254,7 +255,7 @@ def _describe(
     bandwidth: float,
     boundary: str,
 ) -> Spectrum:
-    finest = Finest(bandwidth=FINEST, find=lambda: _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0])
+    finest = Finest(bandwidth=FINEST, find=partial(_weigh_finest, frequencies, n))
     lost = len(weights) - int(np.count_nonzero(weights))
     notes = (f"{lost} weights are below the smallest double and stand as 0; log_weights has them",) if lost else ()
     return Spectrum(
@@ -270,6 +271,10 @@ def _describe(
         frequencies=frequencies,
         notes=notes,
     )
+
+
+def _weigh_finest(frequencies: Frequencies, n: int) -> F64:
+    return _divide_by_sum(sum_kernels(frequencies, n, FINEST, "reflect"))[0]
 
 
 def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:

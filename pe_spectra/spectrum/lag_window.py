@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -232,7 +233,7 @@ def _sharpen(spectrum: Spectrum, kernel: Kernel) -> Spectrum:
         return spectrum
     b = FINEST * max(1.0, spectrum.grid / lags)
     by_head = _weigh_by_head(spectrum.encoding, kernel, spectrum.grid, b)
-    return replace(spectrum, finest=Finest(bandwidth=b, find=lambda: np.median(by_head, axis=0)))
+    return replace(spectrum, finest=Finest(bandwidth=b, find=partial(np.median, by_head, axis=0)))
 
 
 def _weigh_by_head(encoding: Encoding, kernel: Kernel, n: int, b: float) -> F64:

@@ -276,8 +276,8 @@ class Spectrum(Result):
         column=None,
         default=None,
     )
-    #: Where the kernel alone may have made them even or crowded: the same at the finest that the lattice shows. None
-    #: also of a single lag.
+    #: The same at the finest that the lattice shows, for where the kernel alone may have made them even or crowded;
+    #: None where lags are too few, or it is not asked for.
     finest: Finest | None = None
     #: The encoding's list of frequencies, where the weights were found from it.
     frequencies: Frequencies | None = None

@@ -375,7 +375,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="cos and sin of all",
         target=1.3,
         measure=lambda: precision_rows.measure_narrow("bfloat16"),
-        margin=4,
+        gate=True,
     ),
     RatioRow(
         name="F6",
@@ -383,6 +383,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="cos and sin of all",
         target=1.3,
         measure=lambda: precision_rows.measure_narrow("float16"),
+        gate=True,
     ),
     RatioRow(
         name="F6",

@@ -172,6 +172,16 @@ def test_records_are_pickled():
     assert pickle.loads(pickle.dumps(Sinusoidal(d=8))) == Sinusoidal(d=8)
 
 
+@pytest.mark.parametrize(("spec", "bandwidth"), [("sinusoidal:d=8", 1.0), ("alibi:heads=2", 4.0)])
+def test_spectra_are_pickled_with_what_is_not_yet_computed(spec, bandwidth):
+    from pe_spectra import compute_spectrum
+
+    found = compute_spectrum(spec, bandwidth=bandwidth)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.weights.tolist() == found.weights.tolist()
+    assert again.summary == found.summary
+
+
 def test_classes_are_made_several_times_as_fast():
     def take(decorator):
         start = time.thread_time()

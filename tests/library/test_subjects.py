@@ -88,3 +88,18 @@ def test_what_is_no_encoding_is_said_in_words(subject, length, words):
         as_encoding(subject, length=length)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_function_has_its_name_when_it_takes_every_subject(monkeypatch):
+    """Other threads may ask for it while it is imported."""
+    seen = []
+
+    def wrap(function):
+        seen.append(vars(pe_spectra).get("count_low_bin"))
+        return function
+
+    monkeypatch.delitem(vars(pe_spectra), "count_low_bin", raising=False)
+    monkeypatch.setattr("pe_spectra.library.accept", wrap)
+    function = pe_spectra.count_low_bin
+    assert seen == [None]
+    assert vars(pe_spectra).pop("count_low_bin") is function

@@ -283,7 +283,7 @@ cli.run_process()
 """
 
 
-def test_calls_take_no_memory_of_the_system_at_any_depth(tmp_path):
+def test_calls_take_hardly_any_memory_of_the_system_at_any_depth(tmp_path):
     pytest.importorskip("resource")
     assert start(tmp_path, probe=CALLS)[1] < 100
 

@@ -110,10 +110,11 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     parts = list(_list_parts(model))
     alike = tuple(one for one, why in parts if not why)
     # a class whose own block has the share turns whole heads by another block that lacks it
-    shares = [{}] if layer.statement.share == 1 else [{}, {"partial_rotary_factor": layer.statement.share}]
-    for others, beside, share, generation in product((alike, ()) if alike else ((),), nested, shares, generations):
+    share = layer.statement.share
+    shares = [{}, {"partial_rotary_factor": share}] if choice.scaling and share != 1 else [{}]
+    for others, beside, shared, generation in product((alike, ()) if alike else ((),), nested, shares, generations):
         paths = (model.part, *map(_find_path, others))
-        tried = choice._replace(scaling={**choice.scaling, **share})
+        tried = choice._replace(scaling={**choice.scaling, **shared})
         written, where, block, length_key = _write(model, paths, layer, tried, generation, beside)
         try:
             new = read_configuration(written, model.configuration.path)

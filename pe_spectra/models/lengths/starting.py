@@ -38,8 +38,8 @@ def list_turned(configuration: Configuration, trained: int | None) -> list[Layer
 
     Raises
     ------
-    FileError : there are none, the frequencies of one cannot be given, or are computed with a value that its key
-        cannot have.
+    FileError : there are none, the frequencies of one cannot be given, or they are computed with a value that its
+        key cannot have.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
     >>> config = {"model_type": "llama", "head_dim": 8, "rope_theta": 1e4, "max_position_embeddings": 64}

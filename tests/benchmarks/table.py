@@ -376,6 +376,7 @@ ROWS: tuple[RatioRow, ...] = (
         target=1.3,
         measure=lambda: precision_rows.measure_narrow("bfloat16"),
         gate=True,
+        margin=4,
     ),
     RatioRow(
         name="F6",

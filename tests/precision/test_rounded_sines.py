@@ -76,7 +76,7 @@ def test_phases_that_their_type_does_not_hold_are_left_to_numpy():
 
 
 def test_phases_of_more_digits_are_left_to_numpy():
-    """The cosine of this double, next to 1081409 quarters of a turn, has fewer digits than float32 by angle addition."""
+    """The cosine of the double next to 1081409 quarters of a turn has too few digits by angle addition."""
     steps = RECIPES["fp32-then-cast"].resolve("bfloat16")._replace(phases=DTYPES["float64"])
     front = Front(waves=find_waves(Sinusoidal(d=2)), steps=steps, cast=cast_positions(np.arange(3), steps.positions))
     assert front._rounded_sines is None

@@ -221,6 +221,12 @@ def test_an_odd_head_has_no_rotation_with_another_such_value_either():
     assert audit(change(head_dim=64, rope_scaling=keys["rope_scaling"])).layers[0].frequencies.size
 
 
+@pytest.mark.parametrize("key", ["rope_theta", "head_dim", "max_position_embeddings"])
+def test_an_integer_beyond_all_floats_is_an_error(key):
+    (found,) = [one for one in audit(change(**{key: 10**400})).findings if one.level == "error"]
+    assert f"{key} cannot be used (1000" in found.message
+
+
 def test_an_older_release_is_asked_the_same():
     again = read_configuration(change(rope_theta=0), "config.json").read_by("4.57.6")
     assert "rope_theta cannot be used" in again.layers[0].unusable

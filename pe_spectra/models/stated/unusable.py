@@ -129,7 +129,10 @@ def _is_number(value: object) -> bool:
 
 
 def _write(value: object) -> Written:
-    return Written(value if isinstance(value, int | float) else math.nan)
+    try:
+        return Written(value if isinstance(value, int | float) else math.nan)
+    except OverflowError:  # an integer of more than 308 digits, which is no number of a file
+        return Written(math.inf)
 
 
 def _mark(

@@ -33,8 +33,16 @@ def test_a_release_is_found_by_its_version_and_the_newest_without(one):
 
 
 @pytest.mark.parametrize(
+    ("text", "version"), [("vllm==0.33", "0.33.0"), ("keras-hub==0.31", "0.31.0"), ("transformers>=5.0", "5.24.0")]
+)
+def test_zeros_at_the_end_of_a_version_are_left_out_as_pip_does(text, version):
+    assert find_stack(text, "--stack").version == version
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("vllm==0.3", "vllm==0.33.0, vllm==0.19.1 are accepted"),
         ("vllm==0.20", "vllm==0.33.0, vllm==0.19.1 are accepted"),
         ("torchtune==0.6", "torchtune==0.6.1 is accepted"),
         ("vllm>=9", "vllm==0.33.0, vllm==0.19.1 are accepted"),

@@ -77,8 +77,8 @@ def find_stack(text: str, label: str) -> Stack:
     ------
     InputError : a stack, or a version of it, that is not known.
 
-    >>> find_stack("vllm", "--stack").version, find_stack("vllm==0.19.1", "--stack").version
-    ('0.33.0', '0.19.1')
+    >>> [find_stack(text, "--stack").version for text in ("vllm", "vllm==0.33", "vllm==0.19.1")]
+    ['0.33.0', '0.33.0', '0.19.1']
     >>> find_stack("transformers>=5", "--stack").name, find_stack("transformers", "--stack").version
     ('transformers-5', '5.24.0')
     """
@@ -99,11 +99,14 @@ def _is_of(stack: Stack, sign: str, version: str) -> bool:
     known = stack.build if re.fullmatch(_BUILD, version) else stack.version
     if sign == ">=":
         return bool(re.match("b?[0-9]", version)) and _order(known) >= _order(version)
+    if re.fullmatch(r"[0-9.]+", version) and _order(known) == _order(version):
+        return True
     return known == version or (sign == "@" and len(version) >= _DIGITS and stack.commit.startswith(version))
 
 
 def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"[0-9]+", version))
+    """The numbers of a version, without zeros at the end: 0.31 and 0.31.0 are one (PEP 440)."""
+    return tuple(int(part) for part in re.findall(r"[0-9]+", re.sub(r"(\.0+)+$", "", version)))
 
 
 def _name_release(stack: Stack) -> str:

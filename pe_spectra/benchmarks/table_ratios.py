@@ -160,6 +160,7 @@ TABLE_ROWS = (
         over="one pass over S floats",
         target=15,
         measure=_measure_passes,
+        gate=True,
     ),
     RatioRow(
         name="F2",

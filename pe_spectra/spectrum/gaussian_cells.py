@@ -9,7 +9,7 @@ Gauss transform, Greengard & Strain 1991, with Chebyshev interpolation in place 
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ _TERMS = _STEP * _STEP
 _SLOTS = (8, 32, 128)
 #: Sources whose tables stay in cache, those that are placed together, and points of one product.
 _IN_CACHE, _TOGETHER, _POINTS = 1 << 14, 1 << 15, 1024
+#: Numbers between two tables of powers: at distances of a power of two they would push each other out of the cache.
+_APART = 64
 #: A sum is right to 1e-13 where it is at least this share of the masses in its cell and those beside it, whose
 #: Gaussians are right to 3e-15 of their peak, and this share of the masses far away.
 _NEAR_SHARE, _FAR_SHARE = 0.03, 3e-4
@@ -59,9 +61,10 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
         return _NO_SUMS
     size = int(_CELL_WIDTHS * width)
     neighbours = math.ceil(_REACH * width / size)
-    ends = np.clip((u[[0, -1]] + 0.5) / size, -neighbours - 2.0, count / size + neighbours + 2.0)
-    first = max(0, int(np.floor(ends[0])) - neighbours)
-    last = min(-(-count // size), int(np.floor(ends[1])) + neighbours + 1)
+    # a source may lie beyond all integers
+    least, most = (min(max(float(u[end]), -2 * _REACH * width), count + 2 * _REACH * width) for end in (0, -1))
+    first = max(0, math.floor((least + 0.5) / size) - neighbours)
+    last = min(-(-count // size), math.floor((most + 0.5) / size) + neighbours + 1)
     if last <= first:
         return _NO_SUMS
     margin = neighbours + 1
@@ -82,20 +85,19 @@ def _share_masses(margin: int, widths: float) -> F64:
 
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64, half: float) -> F64:
     """Return sum of mass y**(p + 5 q) over the sources of each cell, y in [-1, 1]; shape (cells, 25) by p, q."""
-    moments, uniform = np.zeros((len(centres), _TERMS)), bool(masses.min() == 1.0 == masses.max())
+    moments, is_uniform = np.zeros((len(centres), _TERMS)), masses.min() == 1.0 == masses.max()
     for start in range(bounds[0], bounds[-1], _TOGETHER):
         part = slice(start, min(start + _TOGETHER, bounds[-1]))
         cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
-        starts = np.clip(bounds[cells.start : cells.stop + 1], start, part.stop) - start
+        starts = np.minimum(np.maximum(bounds[cells.start : cells.stop + 1], start), part.stop) - start
         sizes = np.diff(starts)
         room = np.zeros(_SLOTS[-1])  # for a last row that is filled up
         y = np.concatenate([u[part], room])
         placed = y[: part.stop - start]
         placed -= np.repeat(centres[cells], sizes)
-        if u_low[part].any():
-            placed += u_low[part]
+        placed += u_low[part]
         placed *= 1 / half
-        weights = None if uniform else np.concatenate([masses[part], room])
+        weights = None if is_uniform else np.concatenate([masses[part], room])
         kinds = np.searchsorted(_SLOTS[:-1], sizes)
         for kind, slots in enumerate(_SLOTS):
             here = np.flatnonzero((kinds == kind) & (sizes > 0))
@@ -115,8 +117,8 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
         firsts = np.cumsum(rows) - rows
         before = slots * (np.arange(rows.sum()) - np.repeat(firsts, rows))
         starts, filled = np.repeat(starts, rows) + before, np.minimum(np.repeat(sizes, rows) - before, slots)
-    step = _IN_CACHE // slots
-    tables = np.empty((2, _STEP, min(step, len(starts)), slots))
+    step = min(_IN_CACHE // slots, len(starts))
+    tables = np.empty((2, _STEP, step * slots + _APART))[:, :, : step * slots].reshape(2, _STEP, step, slots)
     tables[0, 0] = 1.0
     products = np.empty((len(starts), _STEP, _STEP))
     for start in range(0, len(starts), step):
@@ -155,16 +157,23 @@ def _fill_powers(fine: F64, coarse: F64) -> None:
 def _apply_kernel(moments: F64, width: float, size: int, neighbours: int, points: int) -> F64:
     """Turn the moments of cells and their neighbours into the sums at the points of the inner cells."""
     cells = len(moments) - 2 * neighbours
-    (nodes, to_chebyshev), to_powers = compute_chebyshev(_TERMS), _expand_chebyshev()
-    shifts = np.arange(-neighbours, neighbours + 1)[:, None, None]
     sums = np.zeros((cells, points))
     for start in range(0, points, _POINTS):
         part = slice(start, min(start + _POINTS, points))
-        distance = (np.arange(part.start, part.stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
-        kernels = to_powers @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
-        for shift, kernel in enumerate(kernels):
+        for shift, kernel in enumerate(_expand_kernel(width, size, neighbours, part.start, part.stop)):
             sums[:, part] += moments[shift : shift + cells] @ kernel
     return sums
+
+
+@lru_cache(maxsize=4)
+def _expand_kernel(width: float, size: int, neighbours: int, start: int, stop: int) -> F64:
+    """Return what each moment of a cell and its neighbours adds at the points start..stop-1 of the cell."""
+    nodes, to_chebyshev = compute_chebyshev(_TERMS)
+    shifts = np.arange(-neighbours, neighbours + 1)[:, None, None]
+    distance = (np.arange(start, stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
+    kernels: F64 = _expand_chebyshev() @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
+    kernels.flags.writeable = False  # those of the last widths are kept
+    return kernels
 
 
 @cache

@@ -26,9 +26,11 @@ _MANY = 1 << 25
 _CROWD = 256
 #: Merged sources stand for the crowd up to this many widths from the nearest source.
 _MERGED_WIDTHS = 8.0
-#: More sources than this are replaced by as many Chebyshev nodes, on stretches over which terms change by exp(8).
-_NODES = 32
-_STRETCH = 8.0
+#: More sources than this are replaced by as many Chebyshev nodes, on stretches over which terms change by exp(8): what
+#: was rounded where a crowd outweighs the one source that counts in the end grows by as much.
+_NODES, _STRETCH = 32, 8.0
+#: T_0 .. T_7 times each eighth polynomial give all 32, of so many sources at a time.
+_STEP, _TOGETHER = 8, 8192
 
 
 def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:
@@ -64,7 +66,8 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     # points below the first source and above the last one, as far as the outermost sum that is trusted
     inside = slice(min(max(0, math.ceil(u[0])), count), min(max(0, math.floor(u[-1]) + 1), count))
     below, above = _count_outside(done[: inside.start]), count - _count_outside(done[inside.stop :][::-1])
-    exponent = np.arange(count, dtype=float)  # the points, until their exponents are known
+    exponent = np.zeros(count)
+    exponent[:below], exponent[above:] = np.arange(below), np.arange(above, count)  # until exponents are known
     span = np.sqrt(_compute_reach(len(u))) * width
     if below:
         part, first = slice(below - 1, None, -1), sources.take(slice(0, np.searchsorted(u, u[0] + span, side="right")))
@@ -72,7 +75,6 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     if above < count:
         last = sources.take(slice(np.searchsorted(u, u[-1] - span), None)).take(slice(None, None, -1))
         _sum_outside(last, width, exponent[above:], factor[above:])
-    exponent[below:above] = 0.0
     points = below + np.flatnonzero(~done[below:above])
     if len(points):
         exponent[points], factor[points] = _sum_inside(sources, width, points.astype(float))
@@ -200,14 +202,33 @@ def _move_to_nodes(points: F64, weights: F64) -> tuple[F64, F64]:
     if low == high:
         return points[:1], weights.sum(keepdims=True)
     moments = np.zeros(_NODES)
-    for start in range(0, len(points), 8192):
-        y = (2 * points[start : start + 8192] - (low + high)) / (high - low)
-        mass = weights[start : start + 8192]
-        before, now = np.ones_like(y), y
-        for n in range(_NODES):
-            moments[n] += before @ mass
-            before, now = now, 2 * y * now - before
+    for start in range(0, len(points), _TOGETHER):
+        y = (2 * points[start : start + _TOGETHER] - (low + high)) / (high - low)
+        moments += _sum_chebyshev(y, weights[start : start + _TOGETHER])
     return low + (nodes + 1) * (high - low) / 2, to_coefficients.T @ moments
+
+
+def _sum_chebyshev(y: F64, weights: F64) -> F64:
+    """Sum weight T_n(y) over places in [-1, 1] for n below 32.
+
+    T_m T_p = (T_(m+p) + T_(m-p)) / 2, so that products of T_0 .. T_7 with T_0, T_8, T_16 and T_24 tell all of them.
+    """
+    fine, coarse = np.empty((_STEP, len(y))), np.empty((_NODES // _STEP, len(y)))
+    fine[0], fine[1], coarse[0] = 1.0, y, weights
+    for n in range(2, _STEP):
+        np.multiply(fine[n // 2], fine[n - n // 2], out=fine[n])
+        fine[n] *= 2
+        fine[n] -= fine[n % 2]
+    step = 2 * fine[_STEP // 2] ** 2 - 1  # T_8
+    coarse[1] = step * weights
+    for q in range(2, len(coarse)):
+        np.multiply(coarse[q - 1], step, out=coarse[q])
+        coarse[q] *= 2
+        coarse[q] -= coarse[q - 2]
+    sums = coarse @ fine.T
+    for q in range(1, len(sums)):
+        sums[q, 1:] = 2 * sums[q, 1:] - sums[q - 1, :0:-1]
+    return sums.ravel()
 
 
 def _merge_sources(sources: Sources, width: float) -> Sources:

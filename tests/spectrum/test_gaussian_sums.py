@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -12,7 +13,13 @@ from pe_spectra import Dft, Sinusoidal, compute_spectrum
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum import density, gaussian_pairs, gaussian_sums
 from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources
-from pe_spectra.spectrum.gaussian_sums import _merge_sources, _sum_windows, sum_gaussians
+from pe_spectra.spectrum.gaussian_sums import (
+    _merge_sources,
+    _sum_chebyshev,
+    _sum_outside,
+    _sum_windows,
+    sum_gaussians,
+)
 
 TOLERANCE = 1e-12
 
@@ -153,6 +160,28 @@ def test_merged_sources_sum_to_the_same() -> None:
             for some in (sources, _merge_sources(sources, 1.0))
         ]
         np.testing.assert_allclose(sums[1], sums[0], rtol=1e-13)
+
+
+def test_sums_of_chebyshev_polynomials() -> None:
+    y, weights = np.random.default_rng(8).uniform(-1, 1, 999), np.random.default_rng(9).uniform(0, 1, 999)
+    y[:2] = -1, 1
+    sums = _sum_chebyshev(y, weights)
+    for n, found in enumerate(sums.tolist()):
+        assert abs(found - float(np.cos(n * np.arccos(y)) @ weights)) < 1e-15 * (1 + n) * weights.sum(), n
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.4, 1.5, 4.0])
+def test_one_source_before_a_crowd_keeps_its_digits(delta: float) -> None:
+    """Points from where the crowd outweighs the source by its number to where it adds nothing."""
+    u = np.concatenate([[100.0], 100.0 + np.sort(np.random.default_rng(2).uniform(delta, 1.1 * delta, 200_000))])
+    sources, variance = Sources(u, np.zeros_like(u), np.ones_like(u)), 16.0
+    points = np.linspace(100.0, 0.0, 60)
+    exponent, factor = points.copy(), np.empty(len(points))
+    _sum_outside(sources, 4.0, exponent, factor)
+    gap = u - u[0]
+    for point, found in zip(points, factor, strict=True):
+        wanted = math.fsum(np.exp(-gap * (gap + 2 * (100.0 - point)) / (2 * variance)))
+        assert abs(found - wanted) <= 1e-13 * wanted, point
 
 
 def compute_exactly(encoding: Encoding, grid: int, bandwidth: float, points: list[int]) -> list[mpmath.mpf]:

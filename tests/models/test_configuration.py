@@ -166,6 +166,9 @@ def test_a_key_that_the_class_does_not_read_changes_nothing():
         ({"model_type": "jetmoe", "hidden_size": 2048, "kv_channels": 128}, 128, 128),
         ({"model_type": "jetmoe", "hidden_size": 2048}, 128, 128),
         ({"model_type": "qwen", "kv_channels": 64, "rotary_pct": 0.5}, 64, 32),
+        # never narrower than 32 channels
+        ({"model_type": "clvp_encoder", "projection_dim": 384, "num_attention_heads": 16}, 32, 32),
+        ({"model_type": "clvp_encoder", "projection_dim": 768, "num_attention_heads": 8}, 48, 48),
         # a key of minimax_m2 that this class has and does not read
         ({"model_type": "minimax_m3_vl_text", "head_dim": 128, "rotary_dim": 64}, 128, 128),
     ],

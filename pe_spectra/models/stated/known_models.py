@@ -67,6 +67,7 @@ class KnownModel:
     beside: int | None = None  #: width of the other part (key qk_nope_head_dim), which is added to give a head's
     strided: bool = False  #: every second frequency comes first, and the others behind them
     full_head_dim: int | None = None  #: in full-attention layers, where it differs (key global_head_dim)
+    least_width: int = 0  #: that heads are turned by that are narrower, where their width is computed
     hidden_key: str = ""  #: a key for the hidden width that stands for that of other classes
     heads_key: str = ""
     hidden: int | None = None  #: the hidden width where the file has none

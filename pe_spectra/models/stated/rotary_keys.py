@@ -239,7 +239,8 @@ def _read_head_width(keys: Keys, known: KnownModel, name: str) -> tuple[int, str
     if width // heads % 2 and not known.is_known:
         odd = f"{width_key} / {heads_key} is odd ({width // heads}); an even number of channels is accepted"
         raise FileError(keys.path, odd)
-    return width // heads // known.axes // known.axis_step * known.axis_step, f"{width_key} / {heads_key}"
+    turned = width // heads // known.axes // known.axis_step * known.axis_step
+    return max(turned, known.least_width), f"{width_key} / {heads_key}"
 
 
 def _read_layout(keys: Keys, known: KnownModel) -> Literal["half", "interleaved"]:

@@ -23,7 +23,7 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 FIELDS = ("share_beside", "share_fixed", "reads_older", "block_shares", "flat_share", "base_types", "needs_original")
 FIELDS += ("joint_shares", "older_share", "type_keys", "proportional", "whole_blocks", "reads_original")
 FIELDS += ("null_share", "null_head", "turns_null", "turns_by_base", "built_with_length", "inner_base", "both")
-FIELDS += ("null_scaling", "unset_rotary")
+FIELDS += ("null_scaling", "unset_rotary", "least_width")
 
 
 def reads_share(probe, beside):
@@ -236,6 +236,16 @@ def measure_nulls(probe, known):
     return found
 
 
+def measure_least(probe, known):
+    """The width that heads are turned by that are narrower, of those that are the hidden width over the heads."""
+    if not {"hidden", "heads"} <= {*known} or not {"head_dim", "width_key"}.isdisjoint(known):
+        return {}
+    keys = [known.get("hidden_key", "hidden_size"), known.get("heads_key", "num_attention_heads")]
+    heads = 8 * known["heads"]
+    narrow, wider = (2 * probe.count(dict(zip(keys, (heads * each, heads), strict=True))) for each in (8, 16))
+    return {"least_width": narrow} if narrow and narrow == wider else {}
+
+
 def measure_length(probe, known):
     """The scalings that are refused unless the file states its length, as a class without one may refuse them."""
     if "yarn" not in known.get("refused", ()) or ask(probe.config, LENGTH) is not None:
@@ -284,7 +294,7 @@ def main():
         known = {key: value for key, value in classes[name].items() if key not in FIELDS}
         probe = Probe(release, name, cls)
         if probe.default:
-            found = measure_nulls(probe, known) | measure_length(probe, known)
+            found = measure_nulls(probe, known) | measure_length(probe, known) | measure_least(probe, known)
             found |= measure_inside(probe, known) if IS_OLD else measure_places(probe, known)
             classes[name] = known | found
             if found:

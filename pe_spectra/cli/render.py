@@ -76,7 +76,8 @@ def _join(cells: Iterable[Iterable[str]], gap: str) -> Iterator[str]:
     """Write columns of texts as lines, part by part."""
     lines = map(gap.join, zip(*cells, strict=True))
     while part := list(islice(lines, PART)):
-        yield "\n".join([*part, ""])
+        yield "\n".join(part)
+        yield "\n"
 
 
 def _write_csv(columns: Mapping[str, Sequence[Cell]]) -> Iterator[str]:

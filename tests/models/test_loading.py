@@ -91,6 +91,27 @@ def test_a_scaling_that_looks_for_the_length_is_refused_where_class_and_file_hav
     assert "not-built" not in {one.code for one in read(keys | {"max_position_embeddings": 4096}).findings}
 
 
+@pytest.mark.parametrize("kind", ["yarn", "llama3", "longrope"])
+@pytest.mark.parametrize("model", ["wav2vec2-conformer", "clvp_encoder"])
+def test_a_base_on_top_of_a_scaling_lets_a_class_look_for_its_length_too_early(model, kind):
+    lists = {"short_factor": [1.0] * 16, "long_factor": [2.0] * 16}
+    bands = {"factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    block = {"rope_type": kind, "original_max_position_embeddings": 2048} | bands | lists
+    keys = {"model_type": model, "max_position_embeddings": 4096, "rope_scaling": block}
+    assert "not-built" in {one.code for one in read(keys | {"rope_theta": 1e4}).findings}
+    inside = keys | {"rope_scaling": block | {"rope_theta": 1e4}}
+    assert "not-built" not in {one.code for one in read(inside).findings}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_blocks_the_last_one_in_the_file_must_be_built(order):
+    older = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}
+    newer = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 8.0}
+    blocks = {"rope_scaling": older, "rope_parameters": newer}
+    keys = {"model_type": "wav2vec2-conformer"} | dict([*blocks.items()][::order])
+    assert ("not-built" in {one.code for one in read(keys).findings}) == (order == -1)
+
+
 def test_a_part_that_is_built_with_blocks_alone_is_known():
     block = {"rope_type": "default", "rope_theta": 5e4}
     (layer,) = read({"model_type": "cohere_compass_text", "rope_parameters": {"full_attention": block}}).layers

@@ -45,8 +45,9 @@ def find_made(
     if known.is_known:
         report_refused(keys, known, is_turned=False)
         # a release that checks blocks when it reads a file finds then that there is no length; else none is looked for
-        if load_refusals(keys, known).get("unturned", {}).get("lacking") and take_with_length(keys, known) is known:
-            report_needs(keys, replace(known, needs=(), refused=known.built_with_length), is_built=False)
+        if load_refusals(keys, known).get("unturned", {}).get("lacking"):
+            looking = replace(known, needs=(), refused=known.built_with_length)
+            report_needs(keys, take_with_length(keys, looking), is_built=False)
     if scheme == "sinusoidal":
         at, grows = find_sines(model, own)
         report_sinusoids(keys, model, at, values["d"])

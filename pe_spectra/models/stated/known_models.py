@@ -121,7 +121,7 @@ class KnownModel:
     refused: tuple[str, ...] = ("mrope",)  #: each rope_type that the class does not build
     takes_axial: bool = False  #: the rope_type axial is built, and is what default is; others refuse it
     refused_without_head: tuple[str, ...] = ()  #: those that it builds only where head_dim is stated
-    inner_base: bool = False  #: those of the next field, unless a base stands on top of rope_scaling
+    inner_base: tuple[str, ...] = ()  #: scalings that are refused where a base stands on top of rope_scaling
     built_with_length: tuple[str, ...] = ()  #: of `refused` those that it builds where the file states its length
     model: str = ""  #: model_type as the file has it
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
@@ -204,6 +204,23 @@ def read_measured(name: str) -> Mapping[str, Any]:
     """
     found: Mapping[str, Any] = json.loads(pkgutil.get_data("pe_spectra.models.measured", f"{name}.json") or b"")
     return found
+
+
+def choose_block(found: Mapping[str, Any], *, is_last: bool) -> str:
+    """Return the rotary block of a file that a class looks at: the older one where it is set, or the last of both.
+
+    Parameters
+    ----------
+    found : the keys of the file, in its order.
+    is_last : whether the class was measured to look at the last (`last_block` of the table of refusals).
+
+    >>> found = {"rope_scaling": {"type": "linear"}, "rope_parameters": None}
+    >>> [choose_block(found, is_last=is_last) for is_last in (False, True)]
+    ['rope_scaling', 'rope_parameters']
+    """
+    last = [key for key in found if key in ("rope_scaling", "rope_parameters")][-1:]
+    is_newer = last == ["rope_parameters"] if is_last else not found.get("rope_scaling")
+    return "rope_parameters" if is_newer else "rope_scaling"
 
 
 @cache

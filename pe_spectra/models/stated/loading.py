@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_composite, load_table
+from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
 
@@ -260,10 +260,7 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         if keys.found.get("head_dim", 1) is None and is_scaled:
             yield "head_dim", "is null under the scaling of the class"
         return
-    places = ("rope_scaling", "rope_parameters")
-    # a class without a block of its own looks at rope_parameters alone where a file has both, even one that is null
-    is_newer = "rope_parameters" in keys.found if own.get("newer_first") else not keys.found.get("rope_scaling")
-    place = places[is_newer]
+    place = choose_block(keys.found, is_last=bool(own.get("last_block")))
     whole = keys.found.get(place)
     if not isinstance(whole, Mapping):
         return

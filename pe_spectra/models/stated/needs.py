@@ -9,7 +9,7 @@ from typing import Any
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, load_table
+from pe_spectra.models.stated.known_models import KnownModel, choose_block, load_table
 from pe_spectra.models.stated.loading import REFUSALS, TINY, VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
@@ -42,8 +42,12 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
             f"{keys.where}sliding_window is not set, so the class of {known.model} refuses {SLIDING} in layer_types"
         )
         keys.report(NOT_BUILT, message, key="sliding_window", model=known.model)
-    block = next((one for one in map(keys.find_object, ("rope_scaling", "rope_parameters")) if one.found), None)
-    if block is None:
+    older = keys.find_object("rope_scaling")
+    # a base on top goes into it at once, and the class then looks for its length before it has it
+    is_early = "rope_theta" in keys and older.find_text("rope_type", "type") in known.inner_base
+    is_last = not is_early and bool(load_refusals(keys, known).get("last_block"))
+    block = keys.find_object(choose_block(keys.found, is_last=is_last))
+    if not block.found:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
     is_nested = any(isinstance(value, Mapping) for value in block.found.values())
@@ -53,7 +57,7 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
         said = f"lacks {', '.join(lacking)}"
-    elif not is_built and kind in known.refused and known.refused != KnownModel().refused:
+    elif is_early or (not is_built and kind in known.refused and known.refused != KnownModel().refused):
         said = f"has rope_type {shorten(kind)}"
     else:
         return
@@ -68,9 +72,7 @@ def take_with_length(keys: Keys, known: KnownModel) -> KnownModel:
     >>> [take_with_length(Keys(found, "config.json"), known).refused for found in ({}, {"max_position_embeddings": 8})]
     [('yarn', 'longrope'), ('longrope',)]
     """
-    # a base on top goes into rope_scaling at once, and the class then looks for its length before it has it
-    is_early = known.inner_base and "rope_theta" in keys and "rope_scaling" in keys
-    if not known.built_with_length or LENGTHS[0] not in keys or is_early:
+    if not known.built_with_length or LENGTHS[0] not in keys:
         return known
     return replace(known, refused=tuple(one for one in known.refused if one not in known.built_with_length))
 

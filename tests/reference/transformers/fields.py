@@ -213,7 +213,7 @@ def measure_blocks(probe):
     is_needed = "rope_theta" in found["lacking"].get("proportional", ())
     found["base_inside"] = is_needed and probe.refuses({"rope_scaling": bare, "rope_theta": 25000.0})
     lone = {"rope_scaling": {"rope_type": "linear"}}  # refused, for it lacks a factor
-    found["newer_first"] = probe.refuses(lone) and not probe.refuses(lone | {BLOCK: None})
+    found["last_block"] = probe.refuses({BLOCK: None} | lone) and not probe.refuses(lone | {BLOCK: None})
     found["empty"] = [value for value in EMPTY if probe.refuses({"rope_scaling": value})]
     found["no_share"] = probe.refuses(probe.put(SOUND | {SHARE: None})) and not probe.refuses(probe.put(SOUND))
     linear, other = ({"rope_scaling": {key: "linear", "factor": 2.0}} for key in ("rope_type", "type"))

@@ -247,7 +247,10 @@ def measure_least(probe, known):
 
 
 def measure_length(probe, known):
-    """The scalings that are refused unless the file states its length, as a class without one may refuse them."""
+    """The scalings that are refused unless the file states its length, as a class without one may refuse them.
+
+    And those that are refused although it does where a base stands on top of rope_scaling, into which it goes at once.
+    """
     if "yarn" not in known.get("refused", ()) or ask(probe.config, LENGTH) is not None:
         return {}
     blocks = {kind: make_block(random.Random(0), probe.config, kind) for kind in KINDS}
@@ -257,8 +260,10 @@ def measure_length(probe, known):
         for kind, both in places.items()
         if all(refuses(probe, one) and not refuses(probe, one | {LENGTH: 4096}) for one in both)
     ]
-    beside = ({"rope_scaling": drop_base(blocks[kind]), "rope_theta": 25000.0, LENGTH: 4096} for kind in built)
-    found = {"inner_base": True} if built and all(refuses(probe, one) for one in beside) else {}
+    beside = {kind: {"rope_scaling": drop_base(block), "rope_theta": 25000.0} for kind, block in blocks.items()}
+    # it looks for the length as for an attribute that is not there yet
+    early = [kind for kind, keys in beside.items() if "AttributeError" in tell_error(probe, keys | {LENGTH: 4096})]
+    found = {"inner_base": early} if early else {}
     return found | ({"built_with_length": built} if built else {})
 
 
@@ -273,7 +278,12 @@ def measure_places(probe, known):
 
 def refuses(probe, keys):
     """Whether the class, its rotary modules or its model as a whole raise."""
-    return "error" in compute_whole(probe.release, probe.cls, probe.switch | keys, None)
+    return bool(tell_error(probe, keys))
+
+
+def tell_error(probe, keys):
+    """What the class, its rotary modules or its model as a whole raise; empty where none does."""
+    return compute_whole(probe.release, probe.cls, probe.switch | keys, None).get("error", "")
 
 
 def drop_base(block):

@@ -1,14 +1,19 @@
-"""The options of the benchmarks, and one thread for the libraries; pytest reads both from the root directory only."""
+"""The options of the benchmarks, and what all runs share; pytest reads both from the root directory only."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+#: Objects between two looks of the garbage collector, in place of some hundreds.
+OBJECTS = 50_000
 
 if "--benchmark" in sys.argv:
     if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in _THREADS[:2]):
@@ -36,6 +41,24 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Measure ratios in one process, and a few tests without the start of others."""
     few = any("::" in argument for argument in config.args)
     return 0 if few or config.getoption("benchmark") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Keep what is collected out of sight of the garbage collector, and let it look more rarely.
+
+    27,000 cases live to the end, and are much to look through: the collector took a twentieth of the whole run. What
+    benchmarks measure is left as users have it.
+    """
+    if session.config.getoption("benchmark"):
+        return (yield)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(OBJECTS)
+        gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,14 +9,13 @@ from pe_spectra.series.deciding import RULES, choose_encoding, find_rule
 from pe_spectra.series.series_report import describe_series
 from pe_spectra.sources import read_encoding
 from tests.series.recorded import add_waves
-from tests.series.test_periods import make
+from tests.series.test_periods import describe_kind
 
 
 def choose(kind, *specs, **more):
-    times, values, _ = make(kind)
-    report = describe_series({"x": values}, times, origin=np.datetime64("2024-01-01"))
+    found = describe_kind(kind, np.datetime64("2024-01-01"))
     candidates = [read_encoding(spec) for spec in specs]
-    return report, choose_encoding(report, d=64, candidates=candidates, **more)
+    return found, choose_encoding(found, d=64, candidates=candidates, **more)
 
 
 @pytest.mark.parametrize("kind", ["30 min", "1 min, two", "1 min", "none", "uneven", "gap, two", "1 d, yearly"])

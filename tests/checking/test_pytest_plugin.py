@@ -30,6 +30,9 @@ def test_within(pe_spectra_check):
     pe_spectra_check(np.array([1.0, 0.5, 0.25]) * (1 + 1e-6 * (BASE > 1e4)), "near.json")
 """
 
+#: What takes a third of a start, and these tests do not use.
+WITHOUT = ("-p", "no:hypothesispytest")
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
@@ -41,7 +44,7 @@ def run(tmp_path, monkeypatch):
     def run(*options, base="10000"):
         monkeypatch.setenv("BASE", base)
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *WITHOUT, *options],
             cwd=tmp_path,
             capture_output=True,
             text=True,

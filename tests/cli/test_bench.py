@@ -4,12 +4,11 @@ import csv
 import io
 import json
 
-import jsonschema
 import pytest
 
 from pe_spectra import benchmarks
-from pe_spectra.answers.documents import build_schema
 from pe_spectra.benchmarks import SHORT_ROWS, RatioRow, Ratios
+from tests.documents import find_fault
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def test_a_missed_ratio_is_no_failure(cli):
 @pytest.mark.usefixtures("two_rows")
 def test_json_and_csv_have_the_same_rows(cli):
     found = json.loads(cli("bench --json").out)
-    jsonschema.validate(found, build_schema())
+    assert find_fault(found) is None
     rows = list(csv.DictReader(io.StringIO(cli("bench --format csv").out)))
     assert [row["row"] for row in rows] == [row["name"] for row in found["rows"]] == ["X1", "X2"]
     assert [float(row["median"]) for row in rows] == [row["median"] for row in found["rows"]]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from pe_spectra.answers.documents import build_schema
+from tests.documents import find_fault
 from tests.series.recorded import add_waves
 
 
@@ -44,9 +44,8 @@ def test_the_answer_names_periods_gaps_and_repeated_rows(here):
 
 
 def test_json_and_csv_have_the_same_periods(here):
-    jsonschema = pytest.importorskip("jsonschema")
     document = json.loads(here("series load.csv --json").out)
-    jsonschema.validate(document, build_schema())
+    assert find_fault(document) is None
     assert document["kind"] == "series"
     assert (document["time"], document["sampling"]["step"]) == ("date", 1800.0)
     periods = [period for column in document["columns"] for period in column["periods"]]

@@ -1,6 +1,7 @@
 """Schemes that a table says of a class: every default configuration, and some of them by their papers."""
 
 import contextlib
+import functools
 import gzip
 import json
 from collections import Counter
@@ -48,9 +49,15 @@ def name_scheme(config):
         return "refused"
 
 
+@functools.cache
+def name_defaults():
+    """The scheme of each default configuration, once for all tests that look at it."""
+    return {name: name_scheme(config) for name, config in DEFAULTS.items()}
+
+
 def test_no_default_configuration_with_a_scheme_is_refused():
     assert len(DEFAULTS) > 800
-    assert {name for name, config in DEFAULTS.items() if name_scheme(config) == "refused"} <= BY_NAME
+    assert {name for name, scheme in name_defaults().items() if scheme == "refused"} <= BY_NAME
 
 
 def test_sizes_are_those_of_the_real_models():
@@ -77,12 +84,12 @@ def test_sizes_are_those_of_the_real_models():
 
 @pytest.mark.parametrize("scheme", PUBLISHED)
 def test_schemes_are_those_of_the_papers(scheme):
-    wrong = {name: name_scheme(DEFAULTS[name]) for name in PUBLISHED[scheme].split()}
+    wrong = {name: name_defaults()[name] for name in PUBLISHED[scheme].split()}
     assert wrong == dict.fromkeys(wrong, scheme)
 
 
 def test_every_measured_scheme_is_some_models():
-    found = Counter(name_scheme(config) for config in DEFAULTS.values())
+    found = Counter(name_defaults().values())
     # always beside a table, which is audited
     assert {*MEASURED_SCHEMES} - {*found} == {"decomposed-bias"}
 

@@ -12,7 +12,7 @@ from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.reconstruction import reconstruct_positions
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
-from tests.pages.trees import MODULES, parse
+from tests.pages.trees import MODULES, list_nodes
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "faithfulness.md"
@@ -91,7 +91,7 @@ def list_kinds():
     """Every kind of certificate that the source makes."""
     found = set()
     for path in MODULES:
-        for node in ast.walk(parse(path)):
+        for node in list_nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Theorem", "Certificate"):
                 given = next((keyword.value for keyword in node.keywords if keyword.arg == "kind"), ast.Constant(""))
                 found |= {part.value for part in ast.walk(given) if isinstance(part, ast.Constant)}

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 import pe_spectra
-from tests.pages.trees import MODULES, PACKAGE, parse
+from tests.pages.trees import MODULES, PACKAGE, list_nodes, parse, read_text
 
 EQUATION_PAGE = PACKAGE.parent / "docs" / "equations.md"
 
@@ -29,7 +29,7 @@ def list_modules():
 @cache
 def list_documented(path):
     """Every module, class and function of a file, with its docstring."""
-    nodes = (node for node in ast.walk(parse(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
+    nodes = (node for node in list_nodes(path) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef))
     return [(node, ast.get_docstring(node) or "") for node in nodes]
 
 
@@ -142,12 +142,12 @@ def test_every_module_but_empty_ones_has_a_docstring():
     "word", ["TODO", "FIXME", "XXX", "NotImplementedError", "# noqa", "type: ignore", "import click"]
 )
 def test_words_that_do_not_stand_in_the_package(word):
-    assert [str(path) for path in list_modules() if word in path.read_text(encoding="utf-8")] == []
+    assert [str(path) for path in list_modules() if word in read_text(path)] == []
 
 
 def test_no_check_is_an_assert_and_nothing_prints():
     for path in list_modules():
-        for node in ast.walk(parse(path)):
+        for node in list_nodes(path):
             assert not isinstance(node, ast.Assert), path
             is_print = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
             assert not is_print, path
@@ -161,13 +161,13 @@ def count_code_lines(path, function):
     body = function.body[1:] if ast.get_docstring(function) else function.body
     if not body:
         return 0
-    lines = path.read_text(encoding="utf-8").splitlines()[body[0].lineno - 1 : function.end_lineno]
+    lines = read_text(path).splitlines()[body[0].lineno - 1 : function.end_lineno]
     return sum(1 for line in lines if line.strip() and not line.strip().startswith("#"))
 
 
 def list_functions():
     for path in list_modules():
-        for node in ast.walk(parse(path)):
+        for node in list_nodes(path):
             if isinstance(node, ast.FunctionDef):
                 yield path, node
 
@@ -198,7 +198,7 @@ def list_examples(docstring):
 
 def count_lines(path):
     """Lines of a module but those of examples, which show what it does and add nothing to follow."""
-    count = len(path.read_text(encoding="utf-8").splitlines())
+    count = len(read_text(path).splitlines())
     for _, docstring in list_documented(path):
         examples = list_examples(docstring)
         # a docstring of one line has its closing quotes on a line of their own for the sake of its example

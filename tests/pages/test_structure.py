@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-from tests.pages.trees import MODULES, PACKAGE, parse
+from tests.pages.trees import MODULES, PACKAGE, list_nodes, parse
 
 #: What every package may have.
 _OF_EVERY_ROOM = {"__init__", "__main__"}
@@ -72,7 +72,7 @@ def test_no_file_name_stands_in_two_rooms() -> None:
 def test_no_class_name_stands_twice() -> None:
     places = defaultdict(list)
     for path in MODULES:
-        for node in ast.walk(parse(path)):
+        for node in list_nodes(path):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.relative_to(PACKAGE).as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

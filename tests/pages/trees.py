@@ -15,4 +15,16 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 @cache
 def parse(path: Path) -> ast.Module:
     """The tree of a module; nobody may change it."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return ast.parse(read_text(path))
+
+
+@cache
+def read_text(path: Path) -> str:
+    """The text of a module."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def list_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the tree of a module, as `ast.walk` comes to them; nobody may change one."""
+    return tuple(ast.walk(parse(path)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 
 import pytest
@@ -9,11 +10,15 @@ import pytest
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stated.configuration import read_configuration
-from tests.program.walks import LINES, measure
+from tests.program.walks import LINES
+from tests.program.walks import measure as measure_anew
 
 #: Functions, files and changes of file that each line may take: what was measured, and of `inspect` some more, for a
 #: new kind of finding is a step of its walk.
 MOST = {"spectrum": (154, 35, 139), "audit": (285, 53, 265), "inspect": (520, 84, 4600), "fig. 2": (248, 43, 322)}
+
+#: Each line is walked once.
+measure = functools.cache(measure_anew)
 
 
 @pytest.mark.parametrize("name", LINES)

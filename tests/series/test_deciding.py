@@ -1,5 +1,6 @@
 """The choice is the one that the written rules give, and noise, units and origins do not change it."""
 
+import functools
 import itertools
 import re
 from dataclasses import replace
@@ -18,6 +19,7 @@ from tests.series.test_periods import KINDS, make
 START = np.datetime64("2020-01-01")
 
 
+@functools.cache  # a report is frozen, and many tests choose for one series
 def describe(kind, seed=1, unit=1.0, shift=0.0, scale=1.0):
     times, values, _ = make(kind, seed)
     return describe_series({"x": scale * values}, times * unit + shift, origin=START)

@@ -1,5 +1,7 @@
 """Planted periods are found within 1 %, whatever the step, the times and the noise, and nothing else is."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,13 @@ def make(kind, seed=1):
     if times == "repeated":
         steps, values = np.concatenate([steps, steps[:20]]), np.concatenate([values, values[:20]])
     return steps * step, values, [period * step for period, _ in waves]
+
+
+@functools.cache
+def describe_kind(kind, origin):
+    """What is found in a series of a kind: it is frozen, and one for all tests that ask for it."""
+    times, values, _ = make(kind)
+    return describe_series({"x": values}, times, origin=origin)
 
 
 def find(times, values, **more):

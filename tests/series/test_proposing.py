@@ -7,14 +7,13 @@ from pe_spectra.errors import InputError
 from pe_spectra.series.proposing import find_demand, propose_candidates, write_step
 from pe_spectra.series.series_report import describe_series
 from tests.series.recorded import add_waves
-from tests.series.test_periods import make
+from tests.series.test_periods import describe_kind
 
 START = np.datetime64("2024-01-01T06:30")
 
 
-def describe(kind, origin=START, **more):
-    times, values, _ = make(kind, **more)
-    return describe_series({"x": values}, times, origin=origin)
+def describe(kind, origin=START):
+    return describe_kind(kind, origin)
 
 
 def load(steps, *waves, columns=1, step=1800.0, origin=START):

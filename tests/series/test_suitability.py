@@ -13,15 +13,14 @@ from pe_spectra.series.series_report import describe_series
 from pe_spectra.series.suitability import measure_candidate
 from pe_spectra.series.window_spectra import weigh_periods, weigh_window
 from pe_spectra.sources import read_encoding
-from tests.series.test_periods import make
+from tests.series.test_periods import describe_kind, make
 
 START = np.datetime64("2024-01-01")
 
 
 def look(kind, d=32, window=None):
-    times, values, _ = make(kind)
-    report = describe_series({"x": values}, times, origin=START)
-    return report, find_demand(report, d=d, window=window)
+    found = describe_kind(kind, START)
+    return found, find_demand(found, d=d, window=window)
 
 
 def measure(spec, kind="gap, two", **more):

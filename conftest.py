@@ -43,15 +43,6 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return 0 if few or config.getoption("benchmark") else None
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
-    """Give out the cases of files as `loadfile` does, without its ways through all of them at each."""
-    if config.getoption("dist") != "loadfile":
-        return None
-    from tests.giving_out import FilesInTurn
-
-    return FilesInTurn(config, log)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Keep what is collected out of sight of the garbage collector, and let it look more rarely.

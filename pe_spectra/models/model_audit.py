@@ -14,7 +14,12 @@ from pe_spectra.records import dataclass
 
 #: Of an encoding that is not rotary: its parameters, with what each is.
 _PARAMETERS = {
-    name: {"type": "integer", "minimum": least, "description": text} for name, (least, text) in SIZES.items()
+    "type": "object",
+    "properties": {
+        name: {"type": "integer", "minimum": least, "description": text} for name, (least, text) in SIZES.items()
+    },
+    "required": [],
+    "additionalProperties": False,
 }
 
 
@@ -38,7 +43,7 @@ class PartAudit(Result):
 
     @derived(
         "The numbers of an encoding that is not rotary; empty for others.",
-        schema={"type": "object", "properties": _PARAMETERS, "required": [], "additionalProperties": False},
+        schema=_PARAMETERS,
         column=None,
     )
     def scheme_parameters(self) -> Mapping[str, int | float | str]:
@@ -94,7 +99,7 @@ class ModelAudit(Result):
 
     @derived(
         "The numbers of an encoding that is not rotary; empty for others.",
-        schema={"type": "object", "properties": _PARAMETERS, "required": [], "additionalProperties": False},
+        schema=_PARAMETERS,
         column=None,
     )
     def scheme_parameters(self) -> Mapping[str, int | float | str]:

@@ -107,6 +107,11 @@ class Rotation(Result):
     by_fault: bool = False  #: whether the frequencies are computed with it; else they do not depend on it
 
     @property
+    def ladder(self) -> F64:
+        """Its frequencies; empty where they are not known."""
+        return np.empty(0) if self.frequencies is None else self.frequencies
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the catalogue's `rope` that say the same, but for those at their defaults."""
         parts = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,19 +12,19 @@ from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import LOADERS, STACKS, Refusal, Stack
+from pe_spectra.models.stacks import STACKS, Refusal, Stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
 from pe_spectra.records import dataclass
 
-#: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
-#: that it is made for.
-ANSWERING: Mapping[str, Callable[[], Stack]] = {
-    "config.json": LOADERS["transformers-5"],
-    "params.json": LOADERS["meta"],
-    "gguf": LOADERS["llama.cpp"],
-    "diffusers": LOADERS["diffusers"],
-    "timm": LOADERS["timm"],
+#: The stack whose reading is the answer, by the format of a file: the newest major release of the library that it is
+#: made for.
+ANSWERING: Mapping[str, str] = {
+    "config.json": "transformers-5",
+    "params.json": "meta",
+    "gguf": "llama.cpp",
+    "diffusers": "diffusers",
+    "timm": "timm",
 }
 #: Schemes that are the same in every class, with the encoding of the catalogue and what must be known for it; which
 #: encoding others are is measured of each class.
@@ -120,7 +120,7 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
         from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 
         return turn_gguf_layer(configuration, layer, served)
-    return ANSWERING[configuration.format]().read(configuration, layer, served)
+    return STACKS[ANSWERING[configuration.format]].read(configuration, layer, served)
 
 
 def list_rotations(configuration: Configuration, served: int | None = None) -> dict[str, Rotation | None]:
@@ -197,7 +197,7 @@ def _build_layer(
     reached = served if served is not None else state_served(statement.block, configuration.length)
     read = reached
     if allocated is not None:
-        read = (reader or ANSWERING[configuration.format]()).choose_length(statement, reached, allocated)
+        read = (reader or STACKS[ANSWERING[configuration.format]]).choose_length(statement, reached, allocated)
     found = turn(read) if statement.turns else None
     refusal = found if isinstance(found, Refusal) else None
     if refusal is not None and refusal.cause == "older-name" and reader is None:

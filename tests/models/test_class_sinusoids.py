@@ -10,7 +10,7 @@ from pe_spectra import find_encoding
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
 from pe_spectra.models.scheme import read_scheme
-from pe_spectra.models.stated.class_sinusoids import explain_untold, read_sinusoid, report_sinusoids
+from pe_spectra.models.stated.class_sinusoids import Sinusoids
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST
@@ -57,7 +57,7 @@ def test_many_classes_widths_and_paddings_were_run():
 @pytest.mark.parametrize(("model", "at"), [(model, at) for model in TYPES for at in TYPES[model]])
 def test_every_law_is_what_the_real_module_computes(model, at):
     for *_, keys, d, places, columns, rows in (case for case in CASES if case[:2] == (model, at)):
-        made = read_sinusoid(Keys(keys, "config.json"), model, at, d)
+        made = Sinusoids(Keys(keys, "config.json"), model, at, d).formula
         assert not made or measure_misses(made, places, columns, rows) <= 1, keys
 
 
@@ -66,7 +66,7 @@ def test_the_law_is_told_but_for_keys_that_break_it():
     broken = [
         (model, keys)
         for model, at, keys, d, *_ in CASES
-        if "name" in TYPES[model][at] and not read_sinusoid(Keys(keys, "config.json"), model, at, d)
+        if "name" in TYPES[model][at] and not Sinusoids(Keys(keys, "config.json"), model, at, d).formula
     ]
     assert broken == [
         ("speech_to_text", {"pad_token_id": 0}),
@@ -75,8 +75,8 @@ def test_the_law_is_told_but_for_keys_that_break_it():
         *(("xglm", {"pad_token_id": pad}) for pad in (2, 3, 5)),
     ]
     for model, at, keys, d, places, columns, rows in CASES:
-        if not read_sinusoid(Keys(keys, "config.json"), model, at, d) and "name" in TYPES[model][at]:
-            plain = read_sinusoid(Keys({}, "config.json"), model, at, d)
+        if not Sinusoids(Keys(keys, "config.json"), model, at, d).formula and "name" in TYPES[model][at]:
+            plain = Sinusoids(Keys({}, "config.json"), model, at, d).formula
             assert measure_misses(plain, places, columns, rows) > 100
             assert np.any(rows) == ("silent" not in TYPES[model][at])
 
@@ -217,12 +217,12 @@ def test_what_its_class_fails_with_is_an_error_and_what_it_was_run_with_is_none(
         held = law.get("widths", ())
         failing = {*sizes, *([77] if any(one % 2 for one in sizes) and not any(one % 2 for one in held) else [])}
         for d in {*held, *failing, 96} - {1}:
-            report_sinusoids(keys := Keys({key: d}, "config.json"), model, at, d)
+            Sinusoids(keys := Keys({key: d}, "config.json"), model, at, d).report()
             assert [one.data["key"] for one in keys.findings] == [key] * (d in failing), d
-            assert ("its class fails" in explain_untold(keys, model, at, d)) == (d in failing)
+            assert ("its class fails" in Sinusoids(keys, model, at, d).untold) == (d in failing)
         key, values = law.get("fails", ("pad_token_id", ()))
         for value in (None, 0, 1, 7):
-            report_sinusoids(keys := Keys({key: value}, "config.json"), model, at, 48)
+            Sinusoids(keys := Keys({key: value}, "config.json"), model, at, 48).report()
             assert [one.code for one in keys.findings if one.level == "error"] == ["value-refused"] * (value in values)
 
 
@@ -233,7 +233,7 @@ def test_a_class_that_fails_in_a_part_beside_what_is_audited_is_an_error():
 
 
 def test_an_older_release_was_not_run():
-    report_sinusoids(keys := Keys({"d_model": 2}, "config.json", release="4.57.6"), "m2m_100", M2M_100, 2)
+    Sinusoids(keys := Keys({"d_model": 2}, "config.json", release="4.57.6"), "m2m_100", M2M_100, 2).report()
     assert not keys.findings
 
 

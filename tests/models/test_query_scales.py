@@ -6,9 +6,9 @@ import math
 import pytest
 
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.query_scale import QueryScale
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.query_scales import QueryScale
 from pe_spectra.models.stated.statement import NEWEST, OLDER
 from tests.documents import read_json
 from tests.places import REFERENCE

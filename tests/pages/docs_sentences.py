@@ -34,8 +34,7 @@ from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
-from pe_spectra.models.stated.known_models import load_table, read_measured
-from pe_spectra.models.stated.loading import REFUSALS
+from pe_spectra.models.stated.known_models import REFUSALS, load_table, read_measured
 from pe_spectra.models.stated.statement import NEWEST, OLDER
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.series import line_search

@@ -17,8 +17,7 @@ from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import Refusal, find_stack
 from pe_spectra.models.stated.configuration import read_configuration
-from pe_spectra.models.stated.known_models import load_table
-from pe_spectra.models.stated.loading import REFUSALS
+from pe_spectra.models.stated.known_models import REFUSALS, load_table
 from pe_spectra.models.stated.statement import NEWEST, OLDER
 from tests.places import REFERENCE
 

@@ -38,7 +38,7 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     >>> find_cause(a, b, "all").text
     'the pairs stand in reverse order'
     """
-    if a.frequencies is None or b.frequencies is None or not len(a.frequencies) or not len(b.frequencies):
+    if not len(a.ladder) or not len(b.ladder):
         return None
     one_stated = isinstance(a, Dump) != isinstance(b, Dump)
     is_first = not one_stated or isinstance(b, Dump)
@@ -135,7 +135,7 @@ def show(value: object) -> str:
 
 def _fits(made: F64, start: Rotation, target: Rotation) -> bool:
     """Whether frequencies that were made from one side are those of another, within the rounding of both."""
-    if target.frequencies is None or len(made) != len(target.frequencies):
+    if len(made) != len(target.ladder):
         return False
     bound = _MULTIPLIED * max(start.error_bound, EXACT)
     return not find_off(Rotation(frequencies=made, error_bound=bound), target).any()

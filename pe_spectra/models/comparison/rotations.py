@@ -35,6 +35,14 @@ from pe_spectra.wording import count
 _SHOWN_AXES = 6
 #: Parameters by which a side states its factor on scores.
 _OF_SCORES = ("attention_factor", "mscale", "mscale_all_dim")
+#: Parts that are a word or a formula of each side, and what another one does.
+_EFFECTS = {
+    "coordinates": "the angle between neighbours is another one, and follows the number of patches where it has a span",
+    "indexer_layout": "the indexer pairs other channels, so it selects other keys; transformers takes what its class "
+    "has",
+    "query_scale": "queries, and so scores, have another factor that goes by their position",
+    "dual_chunk": "queries meet keys of other chunks at other distances, where attention is in chunks",
+}
 #: Scores stay where q and k turn alike, and nothing else does.
 _SCORES_STAY = "so scores stay, but turned keys of one cannot be used with the other"
 
@@ -188,12 +196,10 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
             effect = f"scores in B are {ratio * ratio:.6g} times those in A, the square of {ratio:.6g}"
             effect += _recognise_factor(sides, allowed)
             yield sides.make("attention_scaling", a.attention_scaling, b.attention_scaling, effect)
-    if a.query_scale and b.query_scale and a.query_scale != b.query_scale:
-        effect = "queries, and so scores, have another factor that goes by their position"
-        yield sides.make("query_scale", a.query_scale, b.query_scale, effect)
-    if a.dual_chunk and b.dual_chunk and a.dual_chunk != b.dual_chunk:
-        effect = "queries meet keys of other chunks at other distances, where attention is in chunks"
-        yield sides.make("dual_chunk", a.dual_chunk, b.dual_chunk, effect)
+    for part, effect in _EFFECTS.items():
+        one, other = getattr(a, part), getattr(b, part)
+        if one and other and one != other:
+            yield sides.make(part, one, other, effect)
     if a.offset is not None and b.offset is not None and a.offset != b.offset:
         shift = f"positions of B are shifted by {b.offset - a.offset:+d} against A"
         yield sides.make("offset", a.offset, b.offset, f"{shift}; q and k shift alike, {_SCORES_STAY}")
@@ -217,7 +223,7 @@ def _compare_repeats(sides: Sides) -> Iterator[Difference]:
 
 
 def _compare_axes(sides: Sides) -> Iterator[Difference]:
-    """List other axes of positions, or coordinates, and another layout of an indexer: where both sides have them."""
+    """List other axes of positions where both sides have several."""
     a, b = sides.a, sides.b
     if a.axes and b.axes and a.axes != b.axes and len(a.axes) == len(b.axes):
         off = [pair for pair, (one, other) in enumerate(zip(a.axes, b.axes, strict=True)) if one != other]
@@ -226,12 +232,6 @@ def _compare_axes(sides: Sides) -> Iterator[Difference]:
         if 2 * len(a.axes) == a.rotary_dim:  # one ladder, as in models of text that see pictures, too
             effect += "; positions of text alone have one on all axes"
         yield sides.make("axes", _write_axes(a.axes), _write_axes(b.axes), effect)
-    if a.coordinates and b.coordinates and a.coordinates != b.coordinates:
-        effect = "the angle between neighbours is another one, and follows the number of patches where it has a span"
-        yield sides.make("coordinates", a.coordinates, b.coordinates, effect)
-    if a.indexer_layout and b.indexer_layout and a.indexer_layout != b.indexer_layout:
-        effect = "the indexer pairs other channels, so it selects other keys; transformers takes what its class has"
-        yield sides.make("indexer_layout", a.indexer_layout, b.indexer_layout, effect)
 
 
 def _write_axes(axes: Sequence[int]) -> str:

@@ -40,15 +40,15 @@ class Start:
 
     @property
     def pairs(self) -> int:
-        return 0 if self.other.frequencies is None else len(self.other.frequencies)
+        return len(self.other.ladder)
 
     @property
     def turned(self) -> int:
-        return 0 if self.other.frequencies is None else int(np.count_nonzero(self.other.frequencies))
+        return int(np.count_nonzero(self.other.ladder))
 
     @property
     def frequencies(self) -> F64:
-        return np.empty(0) if self.rotation.frequencies is None else self.rotation.frequencies
+        return self.rotation.ladder
 
     @cached_property
     def values(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,9 @@ from pe_spectra.models.dumps.dump import (
     FLOORS,
     ROUNDOFF,
     Dump,
-    StrayedRows,
     describe_rounding,
 )
-from pe_spectra.models.dumps.phase_lines import Lines, follow_phases, measure_rest
-from pe_spectra.models.dumps.strayed_rows import describe_rows
+from pe_spectra.models.dumps.phase_lines import Lines, describe_rows, follow_phases, measure_rest
 from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, TURN, take_off_turns
 from pe_spectra.precision.dtypes import DTYPES, round_to
 
@@ -31,17 +29,6 @@ _EXPLAINED, _NARROW = 0.01, ("bfloat16", "float16")
 _ROUNDINGS, _GROWN = 2, 0.1
 #: An offset is an integer when it is this near one.
 _NEAR_INTEGER = 0.02
-
-
-class _Examined(NamedTuple):
-    """How far phases are off the lines at most, from which row on by pi/8, what explains it, and notes."""
-
-    largest: float
-    first_row_off: int | None = None
-    position_dtype: str | None = None
-    angles_rounded: bool = False
-    strayed: StrayedRows | None = None
-    notes: tuple[str, ...] = ()
 
 
 def read_phases(
@@ -80,7 +67,7 @@ def read_phases(
     lines = lines._replace(frequencies=_refine_frequencies(phases, lines, offset, kind))
     frequencies = _add_turns(lines.frequencies)
     bounds = _bound_errors(lines, frequencies, rounding)
-    examined = _examine_phases(phases, lines, rounding, strays=strays, kind=kind)
+    examined, causes = _examine_phases(phases, lines, rounding, strays=strays, kind=kind)
     above = "a cache shows frequencies above pi only up to whole periods per position"
     turned_back = "all sines have the opposite sign: right only where the rotation takes them with that sign"
     return Dump(
@@ -94,18 +81,13 @@ def read_phases(
         rows=len(phases),
         backward=backward,
         half_turn=half_turn,
-        phase_error=examined.largest,
-        imprecise=bool(examined.notes),
-        first_row_off=examined.first_row_off,
-        position_dtype=examined.position_dtype,
-        angles_rounded=examined.angles_rounded,
-        strayed=examined.strayed,
+        **examined,
         notes=(
             *remarks,
             *([above] if (frequencies > math.pi).any() else []),
             *([turned_back] if backward else []),
             *describe_rounding(stored, rounding),
-            *examined.notes,
+            *causes,
         ),
     )
 
@@ -265,12 +247,14 @@ def _expect_errors(lines: Lines, rounding: str, rows: int) -> float:
     return 2 * ROUNDOFF[rounding] + 4 * step * float(np.abs(lines.frequencies).max()) * rows
 
 
-def _examine_phases(phases: F64, lines: Lines, rounding: str, *, strays: bool, kind: str | None) -> _Examined:
-    """Compare all phases with frequency times position, and with what rounding explains."""
+def _examine_phases(
+    phases: F64, lines: Lines, rounding: str, *, strays: bool, kind: str | None
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Compare all phases with frequency times position, and with what rounding explains; say what does."""
     largest, row, pair, first_off = _find_furthest(phases, lines)
     expected = _expect_errors(lines, rounding, len(phases))
     if largest <= _UNEXPLAINED * expected:
-        return _Examined(largest)
+        return {"phase_error": largest}, ()
     strayed = describe_rows(phases, *lines[:2], _UNEXPLAINED * expected) if strays else None
     rounds = not strays and kind is None and _grows_as_rounding(phases, lines, expected)
     cause = "rounding does not leave such errors"
@@ -282,7 +266,8 @@ def _examine_phases(phases: F64, lines: Lines, rounding: str, *, strays: bool, k
         cause = strayed.say()
     text = f"phases are off by up to {largest:.2g} rad (row {row}, pair {pair})"
     note = f"{text}, where storing explains {expected:.2g}: {cause}"
-    return _Examined(largest, first_off, kind, rounds, strayed, (note,))
+    found = {"phase_error": largest, "imprecise": True, "first_row_off": first_off, "position_dtype": kind}
+    return found | {"angles_rounded": rounds, "strayed": strayed}, (note,)
 
 
 def _grows_as_rounding(phases: F64, lines: Lines, expected: float) -> bool:

@@ -144,11 +144,11 @@ def _list_parts(model: Model) -> Iterator[tuple[Configuration, str]]:
     Towers of pictures have no context length.
     """
     whole = model.configuration
-    own = dict(_read_layers(model.reader, whole, model.target))
+    own = _read_layers(model.reader, whole, model.target)
     for one in whole.parts:
         if one.length is None or one.axes or not any(layer.turns and layer.axes is None for layer in one.layers):
             continue
-        same = _is_alike(own, dict(_read_layers(model.reader, one, model.target)))
+        same = _is_alike(model, own, one)
         other = f"its context is {one.length:,} positions" if one.length != whole.length else ""
         yield one, other or ("" if same else "its frequencies are others")
 
@@ -159,15 +159,15 @@ def _find_path(part: Configuration) -> tuple[str, ...]:
     return (*names, *(name for name in find_known(part.model).parts if name not in names))
 
 
-def _read_layers(stack: Stack, part: Configuration, served: int) -> Iterator[tuple[str, Rotation | None]]:
-    yield from ((layer.name, _read(stack, part, layer, served)) for layer in part.layers)
+def _read_layers(stack: Stack, part: Configuration, served: int) -> dict[str, Rotation | None]:
+    return {layer.name: _read(stack, part, layer, served) for layer in part.layers}
 
 
-def _is_alike(own: Mapping[str, Rotation | None], other: Mapping[str, Rotation | None]) -> bool:
+def _is_alike(model: Model, own: Mapping[str, Rotation | None], part: Configuration) -> bool:
     """Whether every type of layers of a part turns as that of the same name does."""
-    for name, found in other.items():
+    for name, found in _read_layers(model.reader, part, model.target).items():
         one = own.get(name)
-        if one is None or found is None or not is_same(_frequencies(one), _frequencies(found)):
+        if one is None or found is None or not is_same(one.ladder, found.ladder):
             return False
         if abs((one.attention_scaling or 1) - (found.attention_scaling or 1)) > SAME:
             return False
@@ -176,10 +176,10 @@ def _is_alike(own: Mapping[str, Rotation | None], other: Mapping[str, Rotation |
 
 def _read_alike(model: Model, new: Configuration, others: Sequence[Configuration]) -> bool:
     """Whether the other parts that were written turn as the first does."""
-    own = dict(_read_layers(model.reader, new, model.target))
+    own = _read_layers(model.reader, new, model.target)
     for other in others:
         found = [one for one in new.parts if f"{one.where}.".startswith(f"{other.where}.") and one.layers]
-        if not found or not all(_is_alike(own, dict(_read_layers(model.reader, one, model.target))) for one in found):
+        if not found or not all(_is_alike(model, own, one) for one in found):
             return False
     return True
 
@@ -226,7 +226,7 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
     layers = {one.name: one for one in new.layers}
     for one in model.far:
         found = _read(stack, new, layers.get(one.name), model.target)
-        if found is None or not is_same(np.sort(_frequencies(found)), np.sort(choice.frequencies)):
+        if found is None or not is_same(np.sort(found.ladder), np.sort(choice.frequencies)):
             return None
         if abs((found.attention_scaling or 1) - choice.attention) > SAME:
             return None
@@ -236,8 +236,8 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
         after = _read(stack, new, layers.get(one.name), model.target)
         if before is None or after is None:
             return None
-        if not is_same(_frequencies(before), _frequencies(after)):
-            if not is_same(np.sort(_frequencies(after)), np.sort(choice.frequencies)):
+        if not is_same(before.ladder, after.ladder):
+            if not is_same(np.sort(after.ladder), np.sort(choice.frequencies)):
                 return None
             along.append(one.name)
     return tuple(along)
@@ -246,7 +246,3 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
 def _read(stack: Stack, configuration: Configuration, layer: LayerStatement | None, served: int) -> Rotation | None:
     found = stack.read(configuration, layer, served) if layer is not None else None
     return found if isinstance(found, Rotation) else None
-
-
-def _frequencies(found: Rotation) -> F64:
-    return np.empty(0) if found.frequencies is None else found.frequencies

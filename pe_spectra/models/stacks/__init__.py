@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.stack import Refusal, Stack
@@ -28,21 +27,20 @@ RELEASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "timm": ("axial", ("TIMM_STACK",)),
 }
 
-#: What gives the newest of every stack, whose module is loaded when it is asked for.
-LOADERS: Mapping[str, Callable[[], Stack]] = {
-    name: partial(load_name, f"models.stacks.{module}", known[0]) for name, (module, known) in RELEASES.items()
-}
-
 
 class _Newest(Mapping[str, Stack]):
+    """The newest of every stack, whose module is loaded when it is asked for."""
+
     def __getitem__(self, name: str) -> Stack:
-        return LOADERS[name]()
+        module, known = RELEASES[name]
+        found: Stack = load_name(f"models.stacks.{module}", known[0])
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(LOADERS)
+        return iter(RELEASES)
 
     def __len__(self) -> int:
-        return len(LOADERS)
+        return len(RELEASES)
 
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.
@@ -118,4 +116,4 @@ def _accept(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
-__all__ = ["LOADERS", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]
+__all__ = ["RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]

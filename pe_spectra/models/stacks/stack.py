@@ -22,7 +22,7 @@ from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.as_written import compute_formula, compute_with_fault
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
-from pe_spectra.models.stated.statement import NEWEST, Configuration, Kept, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import Configuration, Kept, LayerStatement, RotaryBlock
 from pe_spectra.records import dataclass
 
 #: Parameters that are a rotation's own and no options of its scaling.
@@ -89,7 +89,7 @@ class Stack:
     reader: str  #: what messages call it
     kinds: tuple[str, ...]  #: every rope_type that it knows
     readings: Mapping[str, Reading]  #: of each scaling, by the catalogue's name; one that is not there takes no key
-    release: str = ""  #: of transformers, whose classes refuse some of these kinds; empty: no class does
+    has_classes: bool = False  #: whether it is transformers, whose classes refuse some of these kinds
     reads_by: str = ""  #: the release of transformers whose classes read a file again; empty: as the newest reads it
     takes_any: bool = False  #: whether it computes with any number, those as well that the catalogue does not accept
     unknown: str = ""  #: what it says of another rope_type, {kind}, which it leaves unscaled; empty: it refuses
@@ -240,7 +240,7 @@ class Stack:
 
     def _choose_block(self, layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
         """The keys that it reads, and what is to be said about others."""
-        return drop_blocks(layer) if self.release and layer.blocks_ignored else self.choose(layer)
+        return drop_blocks(layer) if self.has_classes and layer.blocks_ignored else self.choose(layer)
 
     def goes_by_allocation(self, layer: LayerStatement) -> bool:
         """Tell whether the frequencies of a layer go by the length that is allocated, whatever is served of it.
@@ -282,7 +282,7 @@ class Stack:
         block, notes = self._choose_block(layer)
         found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
         found.as_written = as_written
-        refused = layer.refused if self.release and block.where not in ("", "rope_theta") else ()
+        refused = layer.refused if self.has_classes and block.where not in ("", "rope_theta") else ()
         kinds = tuple(kind for kind in self.kinds if kind not in refused)
         known = block.kind in kinds or not self.unknown
         scaling = found.name_scaling(kinds) if known else "none"
@@ -312,7 +312,7 @@ class Stack:
             rope=rope,
             dtype=dtype,
             base_key=block.find_base_key(),
-            query_scale=configuration.query_scale if self.release == NEWEST else None,  # no other was measured
+            query_scale=configuration.query_scale if self.has_classes else None,  # no other was measured
             dual_chunk=configuration.dual_chunk,
             notes=notes,
         )
@@ -346,7 +346,7 @@ def make_rotation(
         base=parameters.get("base"),
         scaling=parameters["scaling"],
         options={key: one for key, one in parameters.items() if key not in _OWN and (key, one) != ("share", 1)},
-        frequencies=layer.stride(values) if layer.strided else values,
+        frequencies=layer.stride(values),
         layout=parameters.get("layout", layer.layout),
         axes=layer.axes,
         coordinates=layer.coordinates,

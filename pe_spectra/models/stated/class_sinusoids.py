@@ -8,8 +8,8 @@ reason there instead of a law.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
@@ -35,133 +35,114 @@ NOTHING_ADDED = Kind(
 )
 
 
-def read_sinusoid(keys: Keys, model: str, at: str, d: int) -> dict[str, int | float | str]:
-    """Return the encoding of the catalogue that a class adds with these keys: its name and parameters.
+class Sinusoids(NamedTuple):
+    """Sines and cosines that a class adds at one place of a model, with the keys of a file.
 
-    Parameters
-    ----------
-    model : the model_type. at : where the class has its sinusoids. d : their width, in columns.
-
-    Returns
-    -------
-    Empty where the class follows no law of the catalogue, or was not measured with such keys.
-
-    Raises
-    ------
-    FileError : a key that the law follows is out of range.
-
-    >>> read_sinusoid(Keys({"pad_token_id": 0}, "config.json"), "m2m_100", "encoder.embed_positions.weights", 512)
+    >>> found = Sinusoids(Keys({"pad_token_id": 0}, "config.json"), "m2m_100", "encoder.embed_positions.weights", 512)
+    >>> found.formula
     {'name': 'tensor2tensor', 'd': 512, 'layout': 'concatenated', 'offset': 1, 'max_timescale': 10000.0}
-    """
-    law = _find_law(model, at)
-    if explain_untold(keys, model, at, d):
-        return {}
-    found = {"name": law["name"], "d": d, "layout": law["layout"], "offset": _read_offset(keys, law.get("offset", 0))}
-    for base in ("rho", "max_timescale"):
-        found |= {base: _read_base(keys, law[base])} if base in law else {}
-    return found | ({"scale": float(d ** law["power"])} if "power" in law else {})
-
-
-def explain_untold(keys: Keys, model: str, at: str, d: int) -> str:
-    """Say why no law is told of what a class adds with these keys; empty where one is.
-
-    Some keys break a law with a few values, some with all but a few; some classes refuse odd or few columns.
-
-    >>> explain_untold(Keys({"pad_token_id": 7}, "config.json"), "xglm", "embed_positions.weights", 64)
+    >>> Sinusoids(Keys({"pad_token_id": 7}, "config.json"), "xglm", "embed_positions.weights", 64).untold
     'with this pad_token_id its rows follow no law that was measured'
-    """
-    law = _find_law(model, at)
-    if "name" not in law:
-        return _UNMEASURED
-    for key, values, is_held in ((*law.get("held", ("", ())), True), (*law.get("unless", ("", ())), False)):
-        if key in keys.found and (keys.found[key] in values) != is_held:
-            fails, silent = (_meets(keys, law, how) for how in ("fails", "silent"))
-            return f"with this {key} {_FAILS if fails else _SILENT if silent else _NO_LAW}"
-    alike = [width for width in law["widths"] if width % 2 == d % 2]
-    if not law["widths"] or d >= min(alike, default=d + 1):
-        return ""
-    return f"with this width {_FAILS if _fails_at(law, d) else _NO_LAW}"
-
-
-def report_sinusoids(keys: Keys, model: str, at: str, d: int) -> None:
-    """Report a padding or a width with which a class was seen to fail, or to add nothing; `at` and `d` as above.
-
-    >>> report_sinusoids(keys := Keys({"d_model": 2}, "config.json"), "xglm", "embed_positions.weights", 2)
-    >>> keys.findings[0].message
-    'd_model gives 2 columns of sines and cosines, with which the class of xglm in transformers 5 fails'
-    """
-    law = _find_law(model, at)
-    if keys.release != NEWEST or "name" not in law:
-        return
-    who = f"with which the class of {model} in {keys.reader}"
-    if _meets(keys, law, "fails"):
-        key = f"{keys.where}{law['fails'][0]}"
-        keys.report(
-            VALUE_REFUSED, f"{key} is {json.dumps(keys.found[law['fails'][0]])}, {who} fails", key=key, model=model
-        )
-    if _fails_at(law, d):
-        key = f"{keys.where}{law['fails_at'][0]}"
-        keys.report(
-            VALUE_REFUSED, f"{key} gives {count(d, 'column')} of sines and cosines, {who} fails", key=key, model=model
-        )
-    if _meets(keys, law, "silent"):
-        key = f"{keys.where}{law['silent'][0]}"
-        message = f"{key} is {keys.found[law['silent'][0]]}, {who} adds 0 to all positions ({at})"
-        keys.report(NOTHING_ADDED, message, key=key, model=model)
-
-
-def _meets(keys: Keys, law: Mapping[str, Any], how: str) -> bool:
-    """Whether a key has one of the values with which a class was seen to fail, or to be silent."""
-    key, values = law.get(how, ("", ()))
-    return keys.found.get(key, _ABSENT) in values
-
-
-def _fails_at(law: Mapping[str, Any], d: int) -> bool:
-    """Whether a class was seen to fail with a width, or with all that are odd as it is and were tried."""
-    _, sizes = law.get("fails_at", ("", ()))
-    is_held = any(width % 2 == d % 2 for width in law.get("widths", ()))
-    return d in sizes or (not is_held and d >= min((size for size in sizes if size % 2 == d % 2), default=d + 1))
-
-
-def read_rows(keys: Keys, model: str, at: str) -> dict[str, int]:
-    """Return the rows of a table that no single key states, or the keys that move their number, as far as is known.
-
     >>> keys = Keys({"context_length": 48, "prediction_length": 24}, "config.json")
-    >>> read_rows(keys, "informer", "encoder.embed_positions")
+    >>> Sinusoids(keys, "informer", "encoder.embed_positions", 64).read_rows()
     {'rows': 72}
     """
-    law = _find_law(model, at)
-    moving = [(key, keys.find_integer(key) or default) for key, default in law.get("rows") or law.get("moved_by", ())]
-    found = {key: size for key, size in moving if size is not None}
-    return {"rows": sum(found.values())} if "rows" in law and len(found) == len(moving) else found
+
+    keys: Keys
+    model: str  #: the model_type
+    at: str  #: where the class has them
+    d: int  #: their width, in columns
+
+    @property
+    def law(self) -> Mapping[str, Any]:
+        """What was measured of them; empty of a class that was not run."""
+        found: Mapping[str, Any] = load_table(f"{NEWEST}-sinusoids")["types"].get(self.model, {}).get(self.at, {})
+        return found
+
+    @property
+    def grows(self) -> bool:
+        """Whether the class was seen to make rows for positions beyond those of a table."""
+        return bool(self.law.get("grows"))
+
+    @property
+    def formula(self) -> dict[str, int | float | str]:
+        """The encoding of the catalogue that they are: its name and parameters; empty where none is told.
+
+        Raises
+        ------
+        FileError : a key that the law follows is out of range.
+        """
+        law, keys = self.law, self.keys
+        if self.untold:
+            return {}
+        found = {"name": law["name"], "d": self.d, "layout": law["layout"]}
+        # how far the first position is behind the word of the padding, where it goes by that
+        found["offset"] = int(_follow(law.get("offset", 0), lambda key: keys.find_integer(key, least=0)))
+        found |= {base: _follow(law[base], keys.find_number) for base in ("rho", "max_timescale") if base in law}
+        return found | ({"scale": float(self.d ** law["power"])} if "power" in law else {})
+
+    @property
+    def untold(self) -> str:
+        """Why no law is told of them with these keys; empty where one is.
+
+        Some keys break a law with a few values, some with all but a few; some classes refuse odd or few columns.
+        """
+        law, found = self.law, self.keys.found
+        if "name" not in law:
+            return _UNMEASURED
+        for key, values, is_held in ((*law.get("held", ("", ())), True), (*law.get("unless", ("", ())), False)):
+            if key in found and (found[key] in values) != is_held:
+                effect = _FAILS if self._meets("fails") else _SILENT if self._meets("silent") else _NO_LAW
+                return f"with this {key} {effect}"
+        alike = [width for width in law["widths"] if width % 2 == self.d % 2]
+        if not law["widths"] or self.d >= min(alike, default=self.d + 1):
+            return ""
+        return f"with this width {_FAILS if self._fails_at() else _NO_LAW}"
+
+    def report(self) -> None:
+        """Report a padding or a width with which the class was seen to fail, or to add nothing."""
+        law, keys = self.law, self.keys
+        if keys.release != NEWEST or "name" not in law:
+            return
+        who = f"with which the class of {self.model} in {keys.reader}"
+        for how, is_met, kind, effect in (
+            ("fails", self._meets("fails"), VALUE_REFUSED, "fails"),
+            ("fails_at", self._fails_at(), VALUE_REFUSED, "fails"),
+            ("silent", self._meets("silent"), NOTHING_ADDED, f"adds 0 to all positions ({self.at})"),
+        ):
+            if is_met:
+                key = law[how][0]
+                columns = f"gives {count(self.d, 'column')} of sines and cosines"
+                said = columns if how == "fails_at" else f"is {json.dumps(keys.found[key])}"
+                message = f"{keys.where}{key} {said}, {who} {effect}"
+                keys.report(kind, message, key=f"{keys.where}{key}", model=self.model)
+
+    def read_rows(self) -> dict[str, int]:
+        """Return the rows of a table that no single key states, or the keys that move them, as far as is known."""
+        law = self.law
+        moving = [
+            (key, self.keys.find_integer(key) or default) for key, default in law.get("rows") or law.get("moved_by", ())
+        ]
+        found = {key: size for key, size in moving if size is not None}
+        return {"rows": sum(found.values())} if "rows" in law and len(found) == len(moving) else found
+
+    def _meets(self, how: str) -> bool:
+        """Whether a key has one of the values with which the class was seen to fail, or to be silent."""
+        key, values = self.law.get(how, ("", ()))
+        return self.keys.found.get(key, _ABSENT) in values
+
+    def _fails_at(self) -> bool:
+        """Whether the class was seen to fail with this width, or with all that are odd as it is and were tried."""
+        _, sizes = self.law.get("fails_at", ("", ()))
+        is_held = any(width % 2 == self.d % 2 for width in self.law.get("widths", ()))
+        alike = (size for size in sizes if size % 2 == self.d % 2)
+        return self.d in sizes or (not is_held and self.d >= min(alike, default=self.d + 1))
 
 
-def makes_any_row(model: str, at: str) -> bool:
-    """Whether a class was seen to make rows for positions beyond those of a table.
-
-    >>> makes_any_row("fsmt", "encoder.embed_positions"), makes_any_row("informer", "encoder.embed_positions")
-    (True, False)
-    """
-    return bool(_find_law(model, at).get("grows"))
-
-
-def _find_law(model: str, at: str) -> Mapping[str, Any]:
-    law: Mapping[str, Any] = load_table(f"{NEWEST}-sinusoids")["types"].get(model, {}).get(at, {})
-    return law
-
-
-def _read_offset(keys: Keys, law: int | list[Any]) -> int:
-    """A number, or how far the first position is behind the word of the padding."""
-    if isinstance(law, int):
-        return law
-    key, plus, default = law
-    padding = keys.find_integer(key, least=0)
-    return int(plus + (default if padding is None else padding))
-
-
-def _read_base(keys: Keys, law: float | list[Any]) -> float:
+def _follow(law: float | list[Any], read: Callable[[str], float | None]) -> float:
+    """A constant, or a key plus a number, with the default of the key where it is not set."""
     if not isinstance(law, list):
         return law
     key, plus, default = law
-    value = keys.find_number(key)
+    value = read(key)
     return float(plus + (default if value is None else value))

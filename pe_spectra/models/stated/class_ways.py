@@ -7,13 +7,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from pe_spectra.models.stated.class_sinusoids import explain_untold, read_rows, read_sinusoid, report_sinusoids
+from pe_spectra.models.stated.class_sinusoids import Sinusoids
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import report_refused
-from pe_spectra.models.stated.needs import load_refusals, report_needs, take_with_length
+from pe_spectra.models.stated.loading import load_refusals, report_refused
+from pe_spectra.models.stated.needs import report_needs, take_with_length
 from pe_spectra.models.stated.position_schemes import SEVERAL_SCHEMES, FoundScheme
-from pe_spectra.models.stated.position_tables import find_sines, read_other_tables
+from pe_spectra.models.stated.position_tables import find_table, read_other_tables
 from pe_spectra.models.stated.statement import Configuration, SchemeName
 
 #: What keys name as one scheme, and a table as another.
@@ -48,11 +48,14 @@ def find_made(
         if load_refusals(keys, known).get("unturned", {}).get("lacking"):
             looking = replace(known, needs=(), refused=known.built_with_length)
             report_needs(keys, take_with_length(keys, looking), is_built=False)
-    if scheme == "sinusoidal":
-        at, grows = find_sines(model, own)
-        report_sinusoids(keys, model, at, values["d"])
-        return {**_find_sinusoid(keys, model, at, {**values, **read_rows(keys, model, at)}), "grows": grows}
     found = next((one for one in own if one.name == scheme), None)
+    if scheme == "sinusoidal":
+        table = find_table(model)
+        at = table.at if table is not None else found.at if found is not None else ""
+        sines = Sinusoids(keys, model, at, values["d"])
+        sines.report()
+        grows = sines.grows if table is None else table.grows
+        return {"values": {**values, **sines.read_rows()}, **_tell(sines), "grows": grows}
     return {"values": values, "formula": {} if found is None else found.formula}
 
 
@@ -69,9 +72,9 @@ def list_ways(keys: Keys, known: KnownModel, scheme: SchemeName, own: Sequence[F
     if scheme == "rotary" and known.only_if is not None:
         return  # its tables are what it has where it does not turn
     for table, values in read_other_tables(keys, known.model):
-        made = _find_sinusoid(keys, known.model, table.at, values) if table.fixed else {"values": values}
+        made = _tell(Sinusoids(keys, known.model, table.at, values["d"])) if table.fixed else {}
         name: SchemeName = "sinusoidal" if table.fixed else "learned"
-        yield Configuration(path=keys.path, scheme=name, where=table.at, **made)
+        yield Configuration(path=keys.path, scheme=name, where=table.at, values=values, **made)
 
 
 def note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundScheme]) -> None:
@@ -91,6 +94,5 @@ def note_others(keys: Keys, model: str, scheme: SchemeName, own: Sequence[FoundS
     keys.report(SEVERAL_SCHEMES, message + named, schemes=[one.name for one in others])
 
 
-def _find_sinusoid(keys: Keys, model: str, at: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    told = [tell(keys, model, at, values["d"]) for tell in (read_sinusoid, explain_untold)]
-    return {"values": values, **dict(zip(("formula", "untold"), told, strict=True))}
+def _tell(sines: Sinusoids) -> dict[str, Any]:
+    return {"formula": sines.formula, "untold": sines.untold}

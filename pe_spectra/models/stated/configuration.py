@@ -1,8 +1,8 @@
 """config.json of Hugging Face models: what it states about the positional encoding.
 
 The kind of encoding is found here; `rotary_keys` reads those with a rotation, `position_tables` those with a row for
-each position, `position_schemes` what else a class was found to have. Which classes are biased, sinusoidal without a
-table, or recurrent: transformers 5.23.0, read.
+each position, `position_schemes` what else a class was found to have. Which classes have linear biases, or are
+recurrent: transformers 5.23.0, read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
 from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
 from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
 from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, split_names
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known
 from pe_spectra.models.stated.loading import report_shared
 from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, list_unread, report_unpassed
@@ -28,6 +28,7 @@ from pe_spectra.models.stated.position_schemes import (
     UNKNOWN_TYPE,
     asks_rotation,
     find_schemes,
+    has_buckets,
     is_switched_off,
     opts_out,
     read_size,
@@ -61,12 +62,10 @@ _OF_MODELS = ("model_type", "architectures", "architecture", "_class_name")
 #: Linear biases, unless the file says no.
 _ALIBI = ("bloom", "mpt")
 _ABOUT_ALIBI = frozenset({"alibi", "attn_config"})
-#: Learned biases by bucket of distance. mpnet takes 128 for the largest distance whatever the file says.
-_T5 = split_names("t5 mt5 umt5 longt5 pop2piano switch_transformers udop pix2struct_text_model mpnet")
-#: Sines and cosines that no table with a row for each stated position holds.
-_SINUSOIDAL = split_names("autoformer fsmt informer pegasus_x speecht5 time_series_transformer")
+#: The number of T5's buckets of distance, each with a learned bias.
+_BUCKETS = "relative_attention_num_buckets"
 #: No encoding of positions: the order is in a recurrence.
-_WITHOUT = split_names("falcon_mamba jamba kimi_linear mamba mamba2 nemotron_h rwkv xlstm zamba")
+_WITHOUT = ("falcon_mamba", "jamba", "kimi_linear", "mamba", "mamba2", "nemotron_h", "rwkv", "xlstm", "zamba")
 
 
 def read_configuration(
@@ -119,7 +118,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     # on a grid it counts patches, not how far coordinates on an axis go
     length = None if known.axes > 1 and not known.one_axis else keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
-    own = find_schemes(keys, known.model) if known.has_schemes else ()
+    own = find_schemes(keys, known.model)
     layers: tuple[LayerStatement, ...] = ()
     resized: tuple[str, ...] = ()
     values: Mapping[str, int | float | str] = {}
@@ -243,7 +242,7 @@ def _find_part(keys: Keys, model: str) -> tuple[Keys, Mapping[str, Any]] | None:
 def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
     """Whether a part, or one of its parts, has a scheme; its findings are dropped."""
     try:
-        return _settle(Keys(part.found, part.path, part.where, release=part.release), given)[2] != "none"
+        return _settle(part.try_with({}), given)[2] != "none"
     except FileError:
         return False
 
@@ -261,7 +260,7 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
         kind = stated or (part.model if part else kind)
         given = part.given if part and kind == part.model else _NOTHING
         if not (stated or known.parts):
-            found = Keys({**found.found, "model_type": kind}, whole.path, found.where, whole.findings, whole.release)
+            found = found.hold({**found.found, "model_type": kind})
         found = keep_passed(found, kind)
     if found.where != whole.where:
         where = found.where.rstrip(".")
@@ -281,14 +280,14 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     says_rotary = kind in ("rotary", "rope")
     if kind == "alibi" or ((model in _ALIBI or _ABOUT_ALIBI & keys.found.keys()) and _asks_alibi(keys, model)):
         return "alibi"
-    if model in _T5 or model in _SINUSOIDAL:
-        return "t5" if model in _T5 else "sinusoidal"
+    if has_buckets(model, _BUCKETS):
+        return "t5"
     is_rotary = known.is_known and (known.only_if is None or not opts_out(keys, *known.only_if))
     own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
     # beside a table of words, which goes first, others are said
     if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
         return own[0].name
-    if "relative_attention_num_buckets" in keys:
+    if _BUCKETS in keys:
         return "t5"
     table = find_table(model) if known.only_if is not None or not known.is_known else None
     if table is not None and is_switched_off(keys, model, "learned"):
@@ -320,7 +319,7 @@ def _explain_nothing(keys: Keys) -> str:
 _READERS: Mapping[str, Callable[[Keys, str], dict[str, int | float | str]]] = {
     "alibi": lambda keys, model: {"heads": read_size(keys, HEADS, "heads", model)},
     "t5": lambda keys, model: {
-        "buckets": keys.find_integer("relative_attention_num_buckets") or 32,
+        "buckets": keys.find_integer(_BUCKETS) or 32,
         "max_distance": keys.find_integer("relative_attention_max_distance") or 128,
         "heads": read_size(keys, HEADS, "heads", model),
     },

@@ -36,7 +36,6 @@ class KnownModel:
     base_key: str = "rope_theta"  #: the older key of the base that is read; "": none is
     local_key: str = ""
     share: float = 1.0  #: of a head, that is turned
-    local_share: float | None = None  #: in sliding-window layers, where it differs
     share_key: str = "partial_rotary_factor"
     reads_share: bool = False  #: a plain ladder is narrowed by partial_rotary_factor; others turn all channels
     share_beside: tuple[str, ...] = ()  #: the blocks beside which that key counts; (): it counts by itself too
@@ -127,7 +126,6 @@ class KnownModel:
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
-    has_schemes: bool = True  #: something beside a rotation may be listed of it in the table of schemes
     query_scale: _Block | None = None  #: a factor on queries by their position; empty: it has none, None: not run
 
     @property
@@ -165,15 +163,6 @@ class KnownModel:
         return max(seen) + 1, (seen[0], seen[1]) if len(seen) > 1 else None
 
 
-def split_names(*lines: str) -> frozenset[str]:
-    """Return the names in lines, which blanks keep apart.
-
-    >>> sorted(split_names("t5 mt5", "umt5"))
-    ['mt5', 't5', 'umt5']
-    """
-    return frozenset(name for line in lines for name in line.split())
-
-
 #: Code that checkpoints bring along, read by hand; no release of transformers has it.
 _REMOTE: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -191,6 +180,8 @@ _REMOTE: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
+#: What the name of a release is followed by in that of the table of what its classes refuse.
+REFUSALS = "-refusals"
 #: The parts of a table that name classes.
 _SECTIONS = ("classes", "parts", "composites")
 
@@ -236,6 +227,16 @@ def load_table(release: str) -> Mapping[str, Any]:
     """
     found = read_measured(f"transformers-{release}")
     return patch(load_table(found["beside"]), found) if "beside" in found else found
+
+
+def load_schemes(model: str) -> Mapping[str, Any]:
+    """Return what was found of the ways in which the classes of a model_type have positions; empty of others.
+
+    >>> load_schemes("bloom")["sizes"]["heads"]
+    8
+    """
+    found: Mapping[str, Any] = load_table(f"{NEWEST}-schemes")["types"].get(model, {})
+    return found
 
 
 def choose_table(model_type: str, release: str) -> Mapping[str, Any]:
@@ -294,17 +295,17 @@ def find_composite(model_type: str, release: str = NEWEST) -> Mapping[str, Known
         own = dict(others[0]) if others else {}
         by_file = own.pop("any", False)
         silent = dict(own.pop("silent", own))
-        passed, silent_passed = tuple(own.pop("passed", ())), tuple(silent.pop("passed", ()))
-        if "head_dim" in own and "head_dim" not in table["classes"].get(model, own):
-            own["null_head"] = True  # what a model gives its part stands for a key that lacks, not for null
+        for given in (own, silent):
+            if "head_dim" in given and "head_dim" not in table["classes"].get(model, given):
+                given["null_head"] = True  # what a model gives its part stands for a key that lacks, not for null
         found[key] = KnownPart(
             model=model,
             by_file=by_file,
-            given=own,
+            passed=tuple(own.pop("passed", ())),
+            silent_passed=tuple(silent.pop("passed", ())),
             keys=silent.pop("keys", {}),
+            given=own,
             silent=silent,
-            passed=passed,
-            silent_passed=silent_passed,
         )
     return found
 
@@ -323,20 +324,17 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     (1000000.0, False)
     """
     table = choose_table(model_type, release)
-    listed = table["parts"].get(model_type, (model_type,))
-    *parts, name = (one for one in listed if isinstance(one, str))
-    given = next((one for one in listed if isinstance(one, dict)), {})
+    key = table["parts"].get(model_type)  # of the part that reads text
+    parts, part = ((key,), find_composite(model_type, release)[key]) if key else ((), KnownPart(model=model_type))
+    name = part.model
     found = table["classes"].get(name, _REMOTE.get(name))
     scale = table["query_scales"].get(name)
     if found is None:
-        return KnownModel(model=model_type, parts=tuple(parts), query_scale=scale)
+        return KnownModel(model=model_type, parts=parts, query_scale=scale)
     if scale is None and name in table["classes"] and name not in table["scales_unknown"]:
         scale = {}
     lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
-    given = given.get("silent", given) if silent else {key: given[key] for key in given if key != "silent"}
-    whole = {"layers": layers, "model": model_type, "part_model": name, "parts": tuple(parts), "is_known": True}
-    others = load_table(f"{NEWEST}-schemes")["types"].get(model_type, {}).get("has")
-    whole |= {"query_scale": scale, "has_schemes": bool(others)}
-    whole |= {"null_head": True} if "head_dim" in given and "head_dim" not in found else {}
-    return KnownModel(**{**found, **lists, **given, **whole})
+    whole = {"layers": layers, "model": model_type, "part_model": name, "parts": parts, "is_known": True}
+    whole |= {"query_scale": scale}
+    return KnownModel(**{**found, **lists, **(part.silent if silent else part.given), **whole})

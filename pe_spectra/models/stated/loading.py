@@ -7,13 +7,12 @@ at a time, and `pe_spectra.models.measured` has what was refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite, load_table
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, find_at, has_blocks
+from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
 
@@ -38,20 +37,10 @@ _ORIGINAL = "original_max_position_embeddings"
 _WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: Heads of at most so many channels may be odd.
 TINY = 4
-#: What the name of a release is followed by in that of the table of what its classes refuse.
-REFUSALS = "-refusals"
 #: What the tables call values by their type.
 TYPES = {type(None): "null", bool: "true", list: "list", dict: "list", str: "text", float: "real", int: "integer"}
 #: What is wrong with a key: its name, and the verb with what follows.
 _Refused = tuple[str, str]
-
-
-class _Block(NamedTuple):
-    """A block of rotary keys, and whether the class computes with it, and its scaling; it is checked in any case."""
-
-    keys: Keys
-    is_read: bool
-    is_scaled: bool
 
 
 def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> None:
@@ -66,14 +55,14 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
     >>> [found.data["key"] for found in keys.findings]
     ['rope_scaling.rope_type']
     """
-    table = load_table(keys.release + REFUSALS)
-    own = table["classes"].get(known.part_model)
+    table, own = keys.refusals, load_refusals(keys, known)
     if not is_turned:
-        own, whole = (own or {}).get("unturned"), known
-        known = KnownModel(model=known.model, reads_blocks=False)
-        known = replace(known, divides=whole.divides, hidden=whole.hidden, heads=whole.heads)
+        own = own.get("unturned", {})
+        known = KnownModel(
+            model=known.model, reads_blocks=False, divides=known.divides, hidden=known.hidden, heads=known.heads
+        )
     found = [*_find_names(keys, known)] if known.refuses_type or known.needs_block else []
-    if own is not None:
+    if own:
         found += _find_values(keys, own, table["keys"])
         if isinstance(keys.found.get("layer_types"), list):
             found += _find_layers(keys, own)
@@ -87,6 +76,16 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
         found += _find_shared(keys, table["shared"][known.model])
     for key, why in dict.fromkeys(found):
         _report(keys, key, why, known.model)
+
+
+def load_refusals(keys: Keys, known: KnownModel) -> Mapping[str, Any]:
+    """Return what was measured of the values that a class refuses; empty where it was not asked.
+
+    >>> load_refusals(Keys({}, "config.json"), KnownModel(part_model="modernbert"))["only_labels"]
+    True
+    """
+    found: Mapping[str, Any] = keys.refusals["classes"].get(known.part_model, {})
+    return found
 
 
 def report_shared(whole: Keys) -> None:
@@ -103,7 +102,7 @@ def report_shared(whole: Keys) -> None:
     for key, value in [(key, whole.found[key]) for key in parts if key in whole.found]:
         if not (value is None or isinstance(value, Mapping)):
             _report(whole, key, f"{_tell(value)}, no object", model)
-    shared = load_table(whole.release + REFUSALS)["shared"].get(model)
+    shared = whole.refusals["shared"].get(model)
     for key, why in _find_shared(whole, shared) if shared else ():
         _report(whole, key, why, model)
 
@@ -123,15 +122,8 @@ def _find_shared(whole: Keys, shared: Mapping[str, Any]) -> Iterator[_Refused]:
 
 def _tell_width(whole: Keys, place: str, usual: int) -> tuple[int, str]:
     """The width at a path of keys, or that of the class, and how a message tells it."""
-    found = _find_at(whole.found, place)
+    found = find_at(whole.found, *place.split("."))
     return (found, str(found)) if isinstance(found, int) else (usual, f"{usual} by default")
-
-
-def _find_at(found: Mapping[str, Any], place: str) -> object:
-    """The value at a path of keys; None where there is none."""
-    part, _, rest = place.partition(".")
-    value = found.get(part)
-    return value if not rest else _find_at(value, rest) if isinstance(value, Mapping) else None
 
 
 def _find_names(keys: Keys, known: KnownModel) -> Iterator[_Refused]:
@@ -157,9 +149,8 @@ def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> 
 
 
 def _report(keys: Keys, key: str, why: str, model: str) -> None:
-    name = key if key.startswith(keys.where) else f"{keys.where}{key}"
-    message = f"{shorten(name)} {why}, so the class of {model} in {keys.reader} refuses the file"
-    keys.report(VALUE_REFUSED, message, key=name, model=model)
+    place = key if key.startswith(keys.where) else f"{keys.where}{key}"
+    keys.report_refused(VALUE_REFUSED, place, why, model)
 
 
 def _tell(value: object) -> str:
@@ -195,7 +186,7 @@ def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
     listed, layers = keys.found["layer_types"], keys.found.get("num_hidden_layers", own.get("layers"))
     if layers is None or any(name in listed for name in own.get("written", ())):
         return  # of a class that counts none, or as the class writes them, with more than one for a layer
-    types = own.get("types") or load_table(keys.release + REFUSALS)["layer_types"]
+    types = own.get("types") or keys.refusals["layer_types"]
     other = next((name for name in listed if name not in types), "")
     if own.get("names") and other != "":
         yield "layer_types", f"has {shorten(repr(other))}, which is no type of layer"
@@ -266,15 +257,12 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         return
     if place in known.needs_original:
         yield from _find_without_original(whole, f"{keys.where}{place}")
-    table = load_table(keys.release + REFUSALS)
-    is_nested = (whole and whole.keys() <= {*table["layer_types"]}) or any(
-        isinstance(block, Mapping) for block in whole.values()
-    )
-    is_flat = table["untyped"]  # where a block needs a type none is by type of layer
+    is_nested = (whole and whole.keys() <= {*keys.refusals["layer_types"]}) or has_blocks(whole)
+    is_flat = keys.refusals["untyped"]  # where a block needs a type none is by type of layer
     if is_flat or not is_nested:
         block, is_read = Keys(whole, keys.path, f"{keys.where}{place}."), is_flat or not known.ignores_flat
         is_read = is_read and known.reads_blocks and not has_no_base(keys, known)
-        yield from _find_in_block(keys, _Block(block, is_read, is_read and not known.base_only), own)
+        yield from _find_in_block(keys, block, own, is_read=is_read, is_scaled=is_read and not known.base_only)
     elif known.reads_blocks and known.is_layered:
         for name, found in whole.items():
             yield from _find_in_entry(keys, f"{keys.where}{place}.{name}", name, found, own)
@@ -305,25 +293,28 @@ def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mappin
     """What is refused of a block of one type of layer; of one that the class has no layer of this is not known."""
     if name not in own.get("used", (name,)) or name not in own.get("labels", (name,)):
         return
-    types, listed = load_table(keys.release + REFUSALS)["layer_types"], keys.found.get("layer_types")
+    types, listed = keys.refusals["layer_types"], keys.found.get("layer_types")
     if isinstance(found, Mapping):
         # no module is made for a type of layer that no layer has
         is_read = not isinstance(listed, list) or name in listed or name not in types
-        yield from _find_in_block(keys, _Block(Keys(found, keys.path, f"{where}."), is_read, is_read), own)
+        block = Keys(found, keys.path, f"{where}.")
+        yield from _find_in_block(keys, block, own, is_read=is_read, is_scaled=is_read)
         if name in own.get("bases", ()) and not {"rope_theta"} & {*found, *keys.found}:
             yield f"{where}.rope_theta", "is not set"
     elif name in types and type(found) in map(type, own.get("no_blocks", ())):
         yield where, "is null" if found is None else f"is {shorten(repr(found))}, no block"
 
 
-def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterator[_Refused]:
-    found, where = block.keys.found, block.keys.where
+def _find_in_block(
+    keys: Keys, block: Keys, own: Mapping[str, Any], *, is_read: bool, is_scaled: bool
+) -> Iterator[_Refused]:
+    """A block that is checked, whether the class computes with it, and with its scaling, or not."""
+    found, where, table = block.found, block.where, keys.refusals
     name = "type" if "type" in found and "rope_type" not in found else "rope_type"
-    table = load_table(keys.release + REFUSALS)
     kind = found.get(name, None if table["untyped"] else "default")
     if keys.found.get("head_dim", 1) is None and kind in own.get("without_head", ()):
         yield "head_dim", f"is null under {kind} scaling"
-    if not block.is_scaled:
+    if not is_scaled:
         lacking = own.get("lacking", {})
         needed = table["lacking"] if lacking is True else lacking
         # a base on top of the file goes into rope_scaling before its keys are looked for
@@ -331,7 +322,7 @@ def _find_in_block(keys: Keys, block: _Block, own: Mapping[str, Any]) -> Iterato
         for key in needed.get(kind, ()) if isinstance(kind, str) else ():
             if key not in found and not (key == "rope_theta" and key in keys.found and is_moved):
                 yield f"{where}{key}", "is not set"
-    if not block.is_read:
+    if not is_read:
         return
     if kind in own.get("no_types", ()):
         yield f"{where}{name}", f"is {shorten(repr(kind))}" if kind else "names no scaling"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, choose_block, load_table
-from pe_spectra.models.stated.loading import REFUSALS, TINY, VALUE_REFUSED
+from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys, has_blocks
+from pe_spectra.models.stated.known_models import KnownModel, choose_block
+from pe_spectra.models.stated.loading import VALUE_REFUSED, load_refusals
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(
@@ -50,19 +49,14 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     if not block.found:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"
-    is_nested = any(isinstance(value, Mapping) for value in block.found.values())
-    is_nested = is_nested or block.found.keys() <= {*load_table(keys.release + REFUSALS)["layer_types"]}
+    is_nested = has_blocks(block.found) or block.found.keys() <= {*keys.refusals["layer_types"]}
     if keys.release == NEWEST and (known.takes_flat or not known.is_layered):
         is_nested = not block.found.keys().isdisjoint(list_labels(keys, known))
     lacking = [key for key in known.needs if key not in block.found and is_nested == known.is_layered]
     if lacking:
-        said = f"lacks {', '.join(lacking)}"
+        keys.report_refused(NOT_BUILT, where, f"lacks {', '.join(lacking)}", known.model)
     elif is_early or (not is_built and kind in known.refused and known.refused != KnownModel().refused):
-        said = f"has rope_type {shorten(kind)}"
-    else:
-        return
-    message = f"{where} {said}, so the class of {known.model} in {keys.reader} refuses the file"
-    keys.report(NOT_BUILT, message, key=where, model=known.model)
+        keys.report_refused(NOT_BUILT, where, f"has rope_type {shorten(kind)}", known.model)
 
 
 def take_with_length(keys: Keys, known: KnownModel) -> KnownModel:
@@ -89,11 +83,8 @@ def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> Non
     shared = known.shared or 0 if stated is None else stated
     first = len(layers) - shared
     if known.shared and not {*layers} <= {*layers[:first]}:
-        message = (
-            f"{keys.where}num_kv_shared_layers is {shared} of {len(layers)} layers, and of some types no layer is "
-            f"before them, so the class of {known.model} in {keys.reader} refuses the file"
-        )
-        keys.report(VALUE_REFUSED, message, key=f"{keys.where}num_kv_shared_layers", model=known.model)
+        why = f"is {shared} of {len(layers)} layers, and of some types no layer is before them"
+        keys.report_refused(VALUE_REFUSED, f"{keys.where}num_kv_shared_layers", why, known.model)
 
 
 def keep_base(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
@@ -134,24 +125,3 @@ def list_labels(keys: Keys, known: KnownModel) -> tuple[str, ...]:
     stated = keys.found.get("layer_types") if known.compressed_base is None else None
     named = tuple(one for one in stated if isinstance(one, str)) if own and isinstance(stated, list) else ()
     return named or tuple(own)
-
-
-def load_refusals(keys: Keys, known: KnownModel) -> Mapping[str, Any]:
-    """Return what was measured of the values that a class refuses; empty where it was not asked.
-
-    >>> load_refusals(Keys({}, "config.json"), KnownModel(part_model="modernbert"))["only_labels"]
-    True
-    """
-    found: Mapping[str, Any] = load_table(keys.release + REFUSALS)["classes"].get(known.part_model, {})
-    return found
-
-
-def find_odd(keys: Keys, known: KnownModel, width_key: str, width: int) -> str:
-    """Say of a head of an odd width that is turned as a whole that the class of a model refuses it; else nothing.
-
-    >>> find_odd(Keys({"head_dim": 65}, "config.json"), KnownModel(model="llama", part_model="llama"), "head_dim", 65)
-    'head_dim is odd (65); an even number is accepted'
-    """
-    own = load_refusals(keys, known)
-    is_refused = own.get("odd_head") and " / " not in width_key and width > TINY
-    return f"{width_key} is odd ({width}); an even number is accepted" if is_refused else ""

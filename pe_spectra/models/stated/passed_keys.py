@@ -13,7 +13,13 @@ from typing import Any
 from pe_spectra.errors import FileError
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, UNKNOWN_KEY, Keys
-from pe_spectra.models.stated.known_models import KnownModel, choose_table, find_composite, load_table
+from pe_spectra.models.stated.known_models import (
+    KnownModel,
+    choose_table,
+    find_composite,
+    load_schemes,
+    load_table,
+)
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Configuration, LayerStatement
 from pe_spectra.vocabulary import Level
@@ -40,8 +46,7 @@ def keep_passed(keys: Keys, model: str) -> Keys:
     {'rope_theta': 500000.0}
     """
     unread = _find_unpassed(keys, model)
-    left = {key: value for key, value in keys.found.items() if key not in unread}
-    return Keys(left, keys.path, keys.where, keys.findings, keys.release) if unread else keys
+    return keys.leave_out(*unread) if unread else keys
 
 
 def list_unread(whole: Keys, where: str) -> list[str]:
@@ -68,9 +73,8 @@ def _find_unpassed(keys: Keys, model: str) -> dict[str, Any]:
 
 def _has_encoding(model: str, release: str) -> bool:
     """Whether the class of a whole has an encoding that is none of its parts'."""
-    schemes = load_table(f"{NEWEST}-schemes")["types"].get(model, {}).get("has")
     tables = load_table(f"{NEWEST}-tables")["tables"]
-    return model in choose_table(model, release)["classes"] or bool(schemes) or model in tables
+    return model in choose_table(model, release)["classes"] or bool(load_schemes(model).get("has")) or model in tables
 
 
 def report_unpassed(
@@ -102,11 +106,8 @@ def report_unpassed(
         unread = {key: value for key, value in _find_unpassed(level, model).items() if key not in own}
         for key in [key for key in ("rope_parameters", "rope_scaling") if _is_refused(level, model, unread.get(key))]:
             del unread[key]
-            message = (
-                f"{level.where}{key} asks for a scaling beside {target}, so the class of {model} in {level.reader} "
-                f"refuses the file; move it into {target}"
-            )
-            level.report(VALUE_REFUSED, message, key=f"{level.where}{key}", model=model)
+            why, advice = f"asks for a scaling beside {target}", f"; move it into {target}"
+            level.report_refused(VALUE_REFUSED, f"{level.where}{key}", why, model, advice)
         for rank, names in _find_counting(unread, lambda more: _compare(part, more, found, read)):
             told = join([f"{level.where}{name}" for name in names])
             verb, ending, them = ("is", "s", "it") if len(names) == 1 else ("are", "", "them")
@@ -165,7 +166,7 @@ def _compare(
     An error where it would turn otherwise and states none of them itself.
     """
     try:
-        other = read(Keys({**part.found, **more}, part.path, part.where, release=part.release))
+        other = read(part.try_with(more))
     except FileError:
         return "warning"
     if _simplify(other) == _simplify(found):

@@ -86,19 +86,18 @@ def add_axes(keys: Keys, known: KnownModel, layers: Sequence[LayerStatement]) ->
     [(0, 1, 2, 0)]
     >>> [one.code for one in keys.findings]
     ['head-width']
+    >>> block = {"mrope_section": [2, 1, 1], "mrope_interleaved": True}
+    >>> add_axes(Keys({"rope_scaling": block}, "config.json"), KnownModel(), [LayerStatement(head_dim=8)])[0].axes
+    (0, 1, 2, 0)
     """
     _check_sections(keys, known, layers[0])
-    return tuple(replace(layer, axes=read_axes(keys, known, count_pairs(layer))) for layer in layers)
+    return tuple(replace(layer, axes=_read_axes(keys, known, count_pairs(layer))) for layer in layers)
 
 
-def read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...]:
+def _read_axes(keys: Keys, known: KnownModel, pairs: int) -> tuple[int, ...]:
     """Read the axis of each of the pairs that are turned; 0 of all where neither the file nor the class has sections.
 
     mrope_interleaved, which no class of transformers reads and vLLM does, goes before the order of the class.
-
-    >>> found = Keys({"rope_scaling": {"mrope_section": [2, 1, 1], "mrope_interleaved": True}}, "config.json")
-    >>> read_axes(found, KnownModel(), 4)
-    (0, 1, 2, 0)
     """
     stated = [block.find_numbers("mrope_section") for block in _list_places(keys)]
     sections = next((one for one in stated if one), None) or known.sections or known.axis_sections

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, LOCAL_BASES, SHARES, Keys
-from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.known_models import load_schemes
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, OLDER, SIZES, TRANSFORMERS, SchemeName
 
 SEVERAL_SCHEMES = Kind(
@@ -105,17 +105,17 @@ def asks_rotation(keys: Keys) -> bool:
     return keys.has_any(*BASES, *LOCAL_BASES, *SHARES, "rope_parameters", "rope_scaling", "rotary_dim")
 
 
-def tell_how_known(model: str, release: str = NEWEST) -> str:
+def tell_how_known(model: str) -> str:
     """Say how it is known what the classes of a model_type have: measured, or read in their source; "" where it is not.
 
     >>> tell_how_known("resnet"), tell_how_known("dinat"), tell_how_known("no-such-model")
     ('measured', 'read', '')
     """
-    found = load_table(f"{release}-schemes")["types"].get(model, {})
+    found = load_schemes(model)
     return "" if found.get("has") is None else "read" if found.get("read") else "measured"
 
 
-def read_size(keys: Keys, names: tuple[str, ...], axis: str, model: str, release: str = NEWEST) -> int:
+def read_size(keys: Keys, names: tuple[str, ...], axis: str, model: str) -> int:
     """Read the first of the names that is set, a positive integer; without, what the class of a model takes.
 
     Parameters
@@ -129,11 +129,11 @@ def read_size(keys: Keys, names: tuple[str, ...], axis: str, model: str, release
     >>> read_size(Keys({}, "config.json"), ("n_head",), "heads", "bloom")
     8
     """
-    size: int | None = load_table(f"{release}-schemes")["types"].get(model, {}).get("sizes", {}).get(axis)
+    size: int | None = load_schemes(model).get("sizes", {}).get(axis)
     return keys.find_integer(*names) or size or keys.read_integer(*names)
 
 
-def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundScheme, ...]:
+def find_schemes(keys: Keys, model: str) -> tuple[FoundScheme, ...]:
     """Return in which ways the class of a model has positions with these keys, the one to be audited first.
 
     Raises
@@ -143,9 +143,7 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
     >>> [found.name for found in find_schemes(Keys({}, "config.json"), "wavlm")]
     ['bucketed-bias', 'convolutional']
     """
-    applying = [
-        one for one in load_table(f"{release}-schemes")["types"].get(model, {}).get("has") or () if _applies(keys, one)
-    ]
+    applying = [one for one in load_schemes(model).get("has") or () if _applies(keys, one)]
     found = {
         one["kind"]: FoundScheme(
             name=one["kind"],
@@ -160,15 +158,23 @@ def find_schemes(keys: Keys, model: str, release: str = NEWEST) -> tuple[FoundSc
     return tuple(sorted(found.values(), key=lambda one: MEASURED_SCHEMES.index(one.name)))
 
 
-def is_switched_off(keys: Keys, model: str, kind: str, release: str = NEWEST) -> bool:
+def has_buckets(model: str, key: str) -> bool:
+    """Whether the class of a model has learned biases by bucket of distance, and of a key how many buckets.
+
+    >>> [has_buckets(model, "relative_attention_num_buckets") for model in ("mt5", "wavlm")]
+    [True, False]
+    """
+    found = load_schemes(model).get("has") or ()
+    return any(one["kind"] == "bucketed-bias" and one["rows"][0] == key for one in found)
+
+
+def is_switched_off(keys: Keys, model: str, kind: str) -> bool:
     """Whether a key takes away what the class of a model has by default.
 
     >>> is_switched_off(Keys({"position_biased_input": False}, "config.json"), "deberta-v2", "learned")
     True
     """
-    has = [
-        one for one in load_table(f"{release}-schemes")["types"].get(model, {}).get("has") or () if one["kind"] == kind
-    ]
+    has = [one for one in load_schemes(model).get("has") or () if one["kind"] == kind]
     return bool(has) and not any(_applies(keys, one) for one in has)
 
 

@@ -6,7 +6,7 @@ at a time, and runs it once to see which row the first position reads; `pe_spect
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from types import MappingProxyType
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.class_sinusoids import makes_any_row, read_sinusoid, report_sinusoids
+from pe_spectra.models.stated.class_sinusoids import Sinusoids
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import read_measured, split_names
-from pe_spectra.models.stated.position_schemes import FoundScheme, read_size
+from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.position_schemes import read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 
 TYPE = "position_embedding_type"
@@ -75,22 +75,22 @@ _READ: Mapping[str, KnownTable] = MappingProxyType(
     }
 )
 _ALL_KINDS = (
-    "albert altclip_text_model bert blip_2_qformer blip_text_model bridgetower_text_model bros camembert "
-    "data2vec-text electra ernie git instructblip_qformer lilt megatron-bert roberta roberta-prelayernorm roc_bert "
-    "xlm-roberta xlm-roberta-xl xmod"
-)
+    "albert", "altclip_text_model", "bert", "blip_2_qformer", "blip_text_model", "bridgetower_text_model", "bros",
+    "camembert", "data2vec-text", "electra", "ernie", "git", "instructblip_qformer", "lilt", "megatron-bert",
+    "roberta", "roberta-prelayernorm", "roc_bert", "xlm-roberta", "xlm-roberta-xl", "xmod",
+)  # fmt: skip
 #: Classes that in transformers 4.57.6 add their table only where position_embedding_type is absolute.
-BY_TYPE = split_names(
-    _ALL_KINDS,
-    "align_text_model chinese_clip_text_model clap_text_model flava_text_model mra nystromformer splinter vilt yoso",
-)
+BY_TYPE = frozenset((
+    *_ALL_KINDS, "align_text_model", "chinese_clip_text_model", "clap_text_model", "flava_text_model", "mra",
+    "nystromformer", "splinter", "vilt", "yoso",
+))  # fmt: skip
 #: Classes that there have a table of distances in each attention where it is relative_key or relative_key_query.
-WITH_DISTANCES = split_names(_ALL_KINDS, "bert-generation")
+WITH_DISTANCES = frozenset((*_ALL_KINDS, "bert-generation"))
 
 
 @cache
-def _load(release: str) -> Mapping[str, tuple[KnownTable, ...]]:
-    found: Mapping[str, list[dict[str, Any]]] = read_measured(f"transformers-{release}-tables")["tables"]
+def _load_tables() -> Mapping[str, tuple[KnownTable, ...]]:
+    found: Mapping[str, list[dict[str, Any]]] = load_table(f"{NEWEST}-tables")["tables"]
     return {
         name: tuple(_make(one) for one in tables if {"keys", "series"} & one.keys() or _is_trained_grid(one))
         for name, tables in found.items()
@@ -106,13 +106,13 @@ def _make(found: Mapping[str, Any]) -> KnownTable:
     return KnownTable(**({"keys": values["series"][:1]} if "series" in values else {}), **values)
 
 
-def list_tables(model: str, release: str = NEWEST) -> tuple[KnownTable, ...]:
+def list_tables(model: str) -> tuple[KnownTable, ...]:
     """Return the tables that the class of a model adds, whose rows follow from keys; without a class, none.
 
     >>> [table.keys for table in list_tables("whisper")]
     [('max_source_positions',), ('max_target_positions',)]
     """
-    return _load(release).get(model) or ((_READ[model],) if model in _READ else ())
+    return _load_tables().get(model) or ((_READ[model],) if model in _READ else ())
 
 
 @cache
@@ -129,21 +129,6 @@ def find_table(model: str) -> KnownTable | None:
         return not is_usual, "decoder" not in table.at, bool(table.picture)
 
     return min(list_tables(model), key=rank, default=None)
-
-
-def find_sines(model: str, own: Sequence[FoundScheme] = ()) -> tuple[str, bool]:
-    """Return where a class has its sinusoids, "" where that is not known, and whether it makes them for any position.
-
-    Parameters
-    ----------
-    own : what it was found to have besides a table that keys give the rows of.
-
-    >>> find_sines("m2m_100")
-    ('encoder.embed_positions.weights', True)
-    """
-    table = find_table(model)
-    at = table.at if table is not None else next((one.at for one in own if one.name == "sinusoidal"), "")
-    return at, makes_any_row(model, at) if table is None else table.grows
 
 
 def settle_table(keys: Keys, table: KnownTable) -> KnownTable:
@@ -288,12 +273,12 @@ def _note_encoder(keys: Keys, model: str, audited: KnownTable) -> None:
     others = [one for one in list_tables(model) if "coder" in one.at and one.keys != audited.keys]
     if "coder" not in audited.at or not others or others[0].picture:
         return
-    for one in others:
-        if one.fixed:
-            report_sinusoids(keys, model, one.at, _read_width(keys, one, model))
+    sines = [Sinusoids(keys, model, one.at, _read_width(keys, one, model)) for one in others if one.fixed]
+    for one in sines:
+        one.report()
     positions = keys.find_integer(*others[0].keys) or others[0].default
     what = "fixed sinusoids" if others[0].fixed else "a learned table"
-    made = read_sinusoid(keys, model, others[0].at, _read_width(keys, others[0], model)) if others[0].fixed else {}
+    made = sines[0].formula if others[0].fixed else {}
     named = f", {made['name']} of width {made['d']:,}" if made else ""
     part, other = (one.at.partition(".")[0] for one in (audited, others[0]))
     message = (

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
+from pe_spectra.models.stated.key_checks import check_block_spelling
 from pe_spectra.models.stated.keys import (
     BASES,
     KEY_NOT_READ,
@@ -15,10 +16,8 @@ from pe_spectra.models.stated.keys import (
     NUMBERS,
     UNSET_BY_ZERO,
     Keys,
-    check_block_spelling,
 )
-from pe_spectra.models.stated.known_models import KnownModel, load_table
-from pe_spectra.models.stated.loading import REFUSALS
+from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.needs import keep_base
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
@@ -134,9 +133,8 @@ def _read_newer(keys: Keys, known: KnownModel, older: Blocks) -> Blocks:
         blocks = {name: _read_block(found.find_object(name)) for name in nested}
         return blocks if known.compressed_base is None else _fill_bases(keys, known, blocks)
     if known.ignores_flat:
-        types = load_table(keys.release + REFUSALS)["layer_types"]
-        if not found.found or not found.found.keys() <= {*types}:  # for types of layers, each of them null
-            _report_flat(found, known)
+        if not found.found or not found.found.keys() <= {*keys.refusals["layer_types"]}:
+            _report_flat(found, known)  # else it is for types of layers, each of them null
         return {}
     return {"": _read_block(found)}
 

@@ -7,13 +7,15 @@ Newer files keep everything in `rope_parameters`, flat or nested by layer type; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import Literal
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.key_checks import check_keys
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, has_blocks
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import has_no_base, report_refused
-from pe_spectra.models.stated.needs import find_odd, report_needs, report_unshared, take_with_length
+from pe_spectra.models.stated.loading import TINY, has_no_base, load_refusals, report_refused
+from pe_spectra.models.stated.needs import report_needs, report_unshared, take_with_length
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
@@ -35,16 +37,6 @@ _WITHOUT = ("linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurr
             "gated_deltanet", "lightning_attention", "kda")  # fmt: skip
 #: Layers where a file does not say how many: enough for any published pattern to repeat; more than any model has.
 _MANY, _MOST = 48, 4096
-
-
-class _LayerType(NamedTuple):
-    """One type of layer: its name ("all" where there is one), what it sees, whether it is turned."""
-
-    name: str
-    window: int | None
-    sides: tuple[int, int] | None
-    turns: bool
-    places: tuple[int, ...] = ()
 
 
 def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
@@ -70,12 +62,12 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     still = [name for name, value in stated.items() if value is None]
     still += ["all"] if known.by_type and known.needs and {*known.needs} <= {*still} else []  # its one type of layer
     listed, is_turned = _list_layer_types(keys, known), not (known.turns_by_base and has_no_base(keys, known))
-    types = tuple(one._replace(turns=one.turns and is_turned and one.name not in still) for one in listed)
+    types = tuple(replace(one, turns=one.turns and is_turned and one.name not in still) for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
         report_needs(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
     if [one.name for one in types] == ["all"] and names:
-        types = tuple(types[0]._replace(name=name) for name in names)
+        types = tuple(replace(types[0], name=name) for name in names)
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
@@ -86,17 +78,18 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     return add_axes(keys, known, layers) if has_axes else layers
 
 
-def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, older: Blocks) -> LayerStatement:
+def _read_layer(keys: Keys, known: KnownModel, one: LayerStatement, newer: Blocks, older: Blocks) -> LayerStatement:
+    """Read what is stated of a type of layers whose name, window and places are known, and whether it is turned."""
     width, width_key = _read_head_width(keys, known, one.name)
     share, share_key = _read_share(keys, known, one.name, width)
     if known.share > 1 and share > 1:  # a head is told for a part of what is turned
         width, share = int(width * share), 1.0
-    is_odd = known.is_known and one.turns and width % 2 and share == 1
+    is_odd = known.is_known and one.turns and width % 2 and share == 1 and width > TINY and " / " not in width_key
+    is_refused = is_odd and load_refusals(keys, known).get("odd_head")
     refused = known.refused + (known.refused_without_head if " / " in width_key else ())
-    return LayerStatement(
-        name=one.name,
-        places=one.places,
-        unusable=find_odd(keys, known, width_key, width) if is_odd else "",
+    return replace(
+        one,
+        unusable=f"{width_key} is odd ({width}); an even number is accepted" if is_refused else "",
         head_dim=width,
         share=share,
         share_beside=_read_share_beside(keys, known) if "" in newer else None,
@@ -110,10 +103,7 @@ def _read_layer(keys: Keys, known: KnownModel, one: _LayerType, newer: Blocks, o
         older=older.get(one.name, older.get("")) if one.turns else None,
         default_base=_choose_default(known, one.name),
         whole=_read_whole(keys, known, one.name) if known.proportional else None,
-        window=one.window,
-        sides=one.sides,
         beside=0 if known.part_key else keys.find_integer("qk_nope_head_dim", least=0) or 0,
-        turns=one.turns,
         width_key=width_key,
         share_key=share_key,
     )
@@ -125,7 +115,7 @@ def _read_whole(keys: Keys, known: KnownModel, name: str) -> int | None:
     return (keys.find_integer(*named) if named else None) or usual
 
 
-def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> None:
+def _check_types(keys: Keys, newer: Blocks, types: tuple[LayerStatement, ...]) -> None:
     """Where rope_parameters is nested by layer type, every type that is turned should be in it."""
     missing = [one.name for one in types if one.turns and one.name not in newer]
     if missing:
@@ -136,27 +126,31 @@ def _check_types(keys: Keys, newer: Blocks, types: tuple[_LayerType, ...]) -> No
         keys.report(LAYER_TYPE_MISSING, message, missing=missing)
 
 
-def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[_LayerType, ...]:
-    """The types of layers that a file states, or that the class of its model has, in order of appearance."""
+def _list_layer_types(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
+    """The types of layers that a file states, or that the class of its model has, in order of appearance.
+
+    Of each its name ("all" where there is one), places and window, and whether it is turned.
+    """
     if known.compressed_base is not None:
-        window = keys.find_integer("sliding_window") or known.window
-        return _LayerType(MAIN, window, None, turns=True), _LayerType(COMPRESSED, None, None, turns=True)
+        main = LayerStatement(name=MAIN, head_dim=0, window=keys.find_integer("sliding_window") or known.window)
+        return main, LayerStatement(name=COMPRESSED, head_dim=0)
     names = _name_layers(keys, known)
     stated = keys.find_object("rope_parameters").found if known.unturned and known.is_layered else {}
     still = (*_WITHOUT, *(name for name in known.unturned if not isinstance(stated.get(name), Mapping)))
-    found: dict[str, _LayerType] = {}
+    found: dict[str, LayerStatement] = {}
     flags = _list_flags(keys, known, len(names))
     turned = [flag and name not in still for name, flag in zip(names, flags, strict=True)]
     for name, turns in zip(names, turned, strict=True):
         if name not in found:
-            found[name] = _LayerType(name, *_find_window(keys, known, name), turns)
+            window, sides = _find_window(keys, known, name)
+            found[name] = LayerStatement(name=name, head_dim=0, window=window, sides=sides, turns=turns)
         elif found[name].turns != turns:
-            found.setdefault(UNTURNED, found[name]._replace(name=UNTURNED, turns=False))
-            found[name] = found[name]._replace(turns=True)
+            found.setdefault(UNTURNED, replace(found[name], name=UNTURNED, turns=False))
+            found[name] = replace(found[name], turns=True)
     places: dict[str, list[int]] = {name: [] for name in found}
     for place, (name, turns) in enumerate(zip(names, turned, strict=True)):
         places[name if found[name].turns == turns else UNTURNED].append(place)
-    return tuple(one._replace(places=tuple(places[name])) for name, one in found.items())
+    return tuple(replace(one, places=tuple(places[name])) for name, one in found.items())
 
 
 def _name_layers(keys: Keys, known: KnownModel) -> tuple[str, ...]:
@@ -275,14 +269,13 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
             if one == name:
                 return share, "partial_rotary_factors"
     newer = keys.find_object("rope_parameters") if name in known.block_shares else keys
-    if newer is not keys and _is_nested(newer) and known.part_key not in keys:
+    if newer is not keys and has_blocks(newer.found) and known.part_key not in keys:
         plain, scaled = known.block_shares[name]
         others = known.block_shares if known.joint_shares else (name,)
         is_plain = all(newer.find_object(one).find_text("rope_type") in (None, "default") for one in others)
         return plain if is_plain else scaled, known.share_key
     if known.older_share is not None and keys.find_object("rope_scaling").found:
         return known.older_share, known.share_key or SHARES[0]
-    own = known.local_share if known.local_share is not None and name in WITH_WINDOW else known.share
     if known.part_key:
         part, other = _read_parts(keys, known)
         if part != known.share * (known.head_dim or 0) or other != known.beside:
@@ -291,7 +284,7 @@ def _read_share(keys: Keys, known: KnownModel, name: str, width: int) -> tuple[f
     is_unset = known.unset_rotary and not keys.found.get(width_key, True)
     looked, usual = (WIDTHS, known.hidden) if is_unset else ((width_key,), known.rotary_width)
     whole = (keys.find_integer(*looked) if width_key else None) or usual
-    return (own, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
+    return (known.share, known.share_key) if whole is None else (whole / width, f"{width_key} / head width")
 
 
 def _read_parts(keys: Keys, known: KnownModel) -> tuple[int, int | None]:
@@ -308,15 +301,11 @@ def _read_share_beside(keys: Keys, known: KnownModel) -> float | None:
     return keys.find_number(known.share_key) if inside and "qk_rope_head_dim" not in keys else None
 
 
-def _is_nested(block: Keys) -> bool:
-    return any(isinstance(value, Mapping) for value in block.found.values())
-
-
 def _has_beside(keys: Keys, known: KnownModel) -> bool:
     """Whether the file has a block beside which a share is read; one that is passed over for being flat is none."""
     flat = () if known.ignores_flat else ("rope_parameters",)
     return any(
-        name in keys and (name == "rope_scaling" or name in flat or _is_nested(keys.find_object(name)))
+        name in keys and (name == "rope_scaling" or name in flat or has_blocks(keys.find_object(name).found))
         for name in known.share_beside
     )
 
@@ -328,7 +317,7 @@ def _list_blocks(keys: Keys, known: KnownModel, name: str) -> tuple[Keys, ...]:
     newer, older = keys.find_object("rope_parameters"), keys.find_object("rope_scaling")
     if known.scaling and not keys.has_any("rope_parameters", "rope_scaling"):
         newer = Keys(known.scaling, keys.path, f"{BY_CLASS} {known.model}.")
-    if newer.found and not _is_nested(newer) and known.is_known and (known.ignores_flat or not known.flat_share):
+    if newer.found and not has_blocks(newer.found) and known.is_known and (known.ignores_flat or not known.flat_share):
         newer = Keys({}, keys.path)  # flat, and not read
     if not known.flat_share:
         older = Keys({}, keys.path)

@@ -7,13 +7,12 @@ of its layers (`labels` of the table of refusals); other keys beside such are th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pe_spectra.errors import shorten
-from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys
-from pe_spectra.models.stated.known_models import KnownModel, load_table
-from pe_spectra.models.stated.loading import REFUSALS, TYPES
-from pe_spectra.models.stated.needs import NOT_BUILT, list_labels, load_refusals
+from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys, has_blocks
+from pe_spectra.models.stated.known_models import KnownModel
+from pe_spectra.models.stated.loading import TYPES, load_refusals
+from pe_spectra.models.stated.needs import NOT_BUILT, list_labels
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
 from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
 
@@ -38,7 +37,7 @@ def _drop_passed_over(keys: Keys, known: KnownModel) -> Keys:
 
     It was measured to be made of such a value; nothing in it can be read, so the keys are returned without it.
     """
-    table, own = load_table(keys.release + REFUSALS), load_refusals(keys, known)
+    table, own = keys.refusals, load_refusals(keys, known)
     letters = {key: letter for letter, key in table["keys"].items()}
     types, scaling = keys.found.get("layer_types"), keys.found.get("rope_scaling")
     is_list = isinstance(types, list) and all(isinstance(one, str) for one in types)
@@ -56,7 +55,7 @@ def _drop_passed_over(keys: Keys, known: KnownModel) -> Keys:
                 "depends on it, and the file is read without it"
             )
             keys.report(UNUSABLE_VALUE, message, key=f"{keys.where}{key}")
-            keys = _leave_out(keys, key)
+            keys = keys.leave_out(key)
     return keys
 
 
@@ -71,7 +70,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
     keys = _drop_passed_over(keys, known) if known.is_known else keys
     is_empty = keys.found.get("rope_parameters") == {} and known.ignores_flat and not known.needs
     if is_empty and "rope_scaling" not in keys:  # as if it were not there
-        keys = _leave_out(keys, "rope_parameters")
+        keys = keys.leave_out("rope_parameters")
     if labels := list_labels(keys, known):
         keys = _settle_nesting(keys, known, labels)
     unread = set()
@@ -85,7 +84,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
             )
             keys.report(KEY_NOT_READ, message, level="error", key=f"{keys.where}rope_scaling", model=known.model)
     stated = keys.find_object("rope_parameters").found
-    is_nested = any(isinstance(block, Mapping) for block in stated.values())
+    is_nested = has_blocks(stated)
     if known.both and (is_nested or (stated and known.both == "refused")) and "rope_scaling" in keys:
         passed = "rope_scaling" if known.both == "newer" else "rope_parameters"
         unread.add(passed)
@@ -99,7 +98,7 @@ def drop_unread(keys: Keys, known: KnownModel) -> Keys:
             f"{keys.reader} reads none of its blocks and the defaults of the class are taken"
         )
         keys.report(LAYER_TYPE_MISSING, message, level="error", missing=missing)
-    return _leave_out(keys, *unread) if unread else keys
+    return keys.leave_out(*unread) if unread else keys
 
 
 def _is_nested(keys: Keys, name: str, labels: tuple[str, ...]) -> bool:
@@ -126,13 +125,13 @@ def _settle_nesting(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> K
         keys = _move(keys, known, labels)
         nested = ["rope_parameters"]
     blocks = keys.found.get("rope_parameters") if known.by_type and not known.needs else None
-    if isinstance(blocks, Mapping) and "rope_parameters" not in nested and _has_blocks(blocks):
+    if isinstance(blocks, Mapping) and "rope_parameters" not in nested and has_blocks(blocks):
         message = (
             f"{keys.where}rope_parameters has nothing for {', '.join(labels)}, so the class of {known.model} in "
             f"{keys.reader} reads nothing of it and its defaults are taken"
         )
         keys.report(LAYER_TYPE_MISSING, message, level="error", missing=[*labels])
-        keys = _leave_out(keys, "rope_parameters")
+        keys = keys.leave_out("rope_parameters")
     if "rope_parameters" in keys and load_refusals(keys, known).get("only_labels"):
         _report_foreign(keys, known, labels)
     if known.is_layered and "rope_parameters" in nested:
@@ -159,10 +158,9 @@ def _move(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
         has_default = known.needs and (known.base_key or not lacks_base)
         if isinstance(block, Mapping) and not has_default and block.get("rope_theta") is None:
             lacking = f"{keys.where}rope_scaling.{name}" + (".rope_theta" if block else "")
-            message = f"{lacking} is not set, so the class of {known.model} in {keys.reader} refuses the file"
-            keys.report(NOT_BUILT, message, key=lacking, model=known.model)
-    left = _leave_out(keys, "rope_scaling", *(top if not known.base_key else ()))  # where it is read, once more
-    return _replace(left, {**left.found, "rope_parameters": blocks})
+            keys.report_refused(NOT_BUILT, lacking, "is not set", known.model)
+    left = keys.leave_out("rope_scaling", *(top if not known.base_key else ()))  # where it is read, once more
+    return keys.hold({**left.found, "rope_parameters": blocks})
 
 
 def _report_foreign(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> None:
@@ -185,7 +183,7 @@ def _drop_nested(keys: Keys, known: KnownModel, name: str, labels: tuple[str, ..
         f"refuses the file; write the keys of {named} into {name} itself"
     )
     keys.report(NOT_BUILT, message, key=f"{keys.where}{name}.{named}", model=known.model)
-    return _leave_out(keys, name)
+    return keys.leave_out(name)
 
 
 def _drop_beside(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys:
@@ -200,16 +198,4 @@ def _drop_beside(keys: Keys, known: KnownModel, labels: tuple[str, ...]) -> Keys
         )
         keys.report(KEY_NOT_READ, message, key=f"{keys.where}rope_parameters.{key}", model=known.model)
     left = {key: value for key, value in block.items() if key not in beside}
-    return _replace(keys, {**keys.found, "rope_parameters": left}) if beside else keys
-
-
-def _has_blocks(block: Mapping[str, Any]) -> bool:
-    return any(isinstance(value, Mapping) for value in block.values())
-
-
-def _leave_out(keys: Keys, *names: str) -> Keys:
-    return _replace(keys, {key: value for key, value in keys.found.items() if key not in names})
-
-
-def _replace(keys: Keys, found: Mapping[str, Any]) -> Keys:
-    return Keys(found, keys.path, keys.where, keys.findings, keys.release)
+    return keys.hold({**keys.found, "rope_parameters": left}) if beside else keys

@@ -13,7 +13,7 @@ from typing import Any
 
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS
+from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS, find_at
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, Written
@@ -67,7 +67,7 @@ def leave_out(
     left, errors, found = config, {_find(config, error): error}, None
     while found is None:
         path = [*errors][-1]
-        value = _take(config, path)
+        value = find_at(config, *path)
         if len(errors) > _MOST or not isinstance(value, _VALUES) or value in (math.inf, -math.inf):
             raise error
         left = _put(left, path)
@@ -81,7 +81,7 @@ def leave_out(
         except FileError:
             raise error from None
     for path, one in errors.items():
-        value = _take(config, path)
+        value = find_at(config, *path)
         try:
             mine, theirs = (read(_put(left, path, _replace(path, value, other))) for other in _INSTEAD)
         except FileError:
@@ -97,7 +97,7 @@ def leave_out(
         return found
     written = _read_written(config, [*errors], read)
     # nothing follows of what is no number
-    is_lost = any(not _is_number(_take(config, path)) for path in errors)
+    is_lost = any(not _is_number(find_at(config, *path)) for path in errors)
     if not written and is_lost:
         raise error
     return _change_layers(found, lambda key, one: replace(one, written=written.get(key)) if one.unusable else one)
@@ -108,7 +108,7 @@ def _read_written(
 ) -> dict[tuple[str, str], LayerStatement]:
     """What is read of the layers with such values as they are written; nothing where they cannot be."""
     for path in paths:
-        config = _put(config, path, _replace(path, _take(config, path)))
+        config = _put(config, path, _replace(path, find_at(config, *path)))
     try:
         return dict(_list_layers(read(config)))
     except (FileError, ArithmeticError, TypeError, ValueError):  # a width, or what is no number
@@ -195,17 +195,11 @@ def _tell_ladder(key: str, value: object) -> str:
 def _find(config: Mapping[str, Any], error: UnusableError) -> _Path:
     """The keys that lead to a value in a file, where those of a part may stand on top of it."""
     path = tuple(error.place.split("."))
-    while path and _take(config, path) is None:
+    while path and find_at(config, *path) is None:
         path = path[1:]
     if not path:
         raise error
     return path
-
-
-def _take(found: Mapping[str, Any], path: _Path) -> object:
-    """The value behind keys; None where there is none."""
-    inner = found.get(path[0])
-    return inner if len(path) == 1 else _take(inner, path[1:]) if isinstance(inner, Mapping) else None
 
 
 def _put(found: Mapping[str, Any], path: _Path, *value: object) -> Mapping[str, Any]:

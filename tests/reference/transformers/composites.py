@@ -233,7 +233,26 @@ def main():
         check_no_objects(cls, parts)
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
     table |= leave_usual({name: own[name] for name in table["composites"]})
+    table = shorten_parts(table)
     release_table.save(add_parts(table) if "beside" in table else table)
+
+
+def shorten_parts(table):
+    """A table that names of each model the part that reads text, of which its composite has what probe.py found.
+
+    Both scripts measure it, and must agree.
+    """
+    for model, (key, name, *given) in [one for one in table["parts"].items() if not isinstance(one[1], str)]:
+        part, found = table["composites"][model][key], dict(*given)
+        is_refused, silent = found.pop("unnamed_refused", False), found.pop("silent", found)
+        own = dict(*part[1:])
+        others = {one: value for one, value in own.get("silent", own).items() if one not in ("any", "passed", "keys")}
+        taken = {one: value for one, value in own.items() if one not in ("any", "passed", "silent")}
+        if (part[0], taken, others) != (name, found, silent):
+            raise SystemExit(f"{model}: probe.py found {name} {given}, and here is {part}")
+        part[1:] = [own | {"unnamed_refused": True}] if is_refused else part[1:]
+        table["parts"][model] = key
+    return table
 
 
 def add_parts(table):

@@ -809,7 +809,9 @@ def write(classes, parts, names, beside):
         head |= {"beside": newest["version"], "unknown": ["rope_parameters"], "unmeasured": left}
         classes |= {name: spell_layers(newest, newest["classes"][name]) for name in left if name in newest["classes"]}
         parts |= {name: newest["parts"][name] for name in left if name in newest["parts"]}
-    parts = {whole: part for whole, part in parts.items() if {one for one in part if isinstance(one, str)} & {*classes}}
+    # of those that composites.py has shortened, the key of the part is left
+    parts = {whole: part for whole, part in parts.items()
+             if isinstance(part, str) or {one for one in part if isinstance(one, str)} & {*classes}}  # fmt: skip
     letters = name_letters(classes, newest["letters"] if IS_OLD else {})
     named = {name: letter for letter, name in letters.items()}
     for found in classes.values():

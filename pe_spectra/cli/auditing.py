@@ -81,7 +81,6 @@ def _answer(
     from pe_spectra.answers.audits import answer_audits
     from pe_spectra.cli.installed import note_installed
     from pe_spectra.models.scheme import ANSWERING
-    from pe_spectra.models.stacks import STACKS
 
     run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed)))
     rows: Literal["layers", "pairs", "all pairs"] = "layers"
@@ -96,7 +95,7 @@ def _answer(
         what = (files and files[0].scheme) or "none"
         raise InputError("--figure has no rotary frequencies to draw", what, "pe-spectra inspect draws other encodings")
     # which is read as the newest transformers, unless others were asked for
-    readers = [one.reader for one in files if one.reader is not None] or [STACKS[ANSWERING["config.json"]]]
+    readers = [one.reader for one in files if one.reader is not None] or [ANSWERING["config.json"]()]
     if any(layer.configuration.format == "config.json" for one in files for layer in one.layers):
         answer = replace(answer, notes=(*answer.notes, *note_installed(readers)))
     if run.format in ANNOTATION_FORMATS:

@@ -152,7 +152,6 @@ def _turn(side: Side, setting: Setting, *, beside: Side | None = None, stack: St
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
     from pe_spectra.models.scheme import ANSWERING, turn_layer
-    from pe_spectra.models.stacks import STACKS
     from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
@@ -162,7 +161,7 @@ def _turn(side: Side, setting: Setting, *, beside: Side | None = None, stack: St
         ]
         return ComparedSide(name=side.shown, rotations=tuple(dumps), notes=side.notes)
     configuration = find_rotations(side)
-    read, by = (turn_layer, STACKS[ANSWERING[configuration.format]]) if stack is None else (stack.read, stack)
+    read, by = (turn_layer, ANSWERING[configuration.format]()) if stack is None else (stack.read, stack)
     found: list[Rotation] = []
     for part, layer in _list_layers(configuration, beside):
         one = read(part, layer, by.choose_length(layer, setting.served, setting.allocated))
@@ -252,11 +251,10 @@ def _choose_setting(sides: Sequence[Side], stacks: Sequence[Stack], asked: Setti
 def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
     """Name what chooses by the length that is allocated: implementations, and an array with a cache for long ones."""
     from pe_spectra.models.scheme import ANSWERING
-    from pe_spectra.models.stacks import STACKS
 
     for letter, side in zip("AB", sides, strict=False):
         if side.configuration is not None:
-            read_by = stacks or (STACKS[ANSWERING[side.configuration.format]],)
+            read_by = stacks or (ANSWERING[side.configuration.format](),)
             layers = side.configuration.layers
             yield from (stack.title for stack in read_by if any(map(stack.goes_by_allocation, layers)))
         elif side.dump is not None and side.dump.later is not None:

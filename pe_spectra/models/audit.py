@@ -262,7 +262,8 @@ class LayerAudit(Result):
     @property
     def frequencies(self) -> F64:
         """Frequency of each pair, rad/position, shape (D/2,); empty where nothing turns."""
-        return np.empty(0) if self.rotation is None else self.rotation.ladder
+        found = None if self.rotation is None else self.rotation.frequencies
+        return np.empty(0) if found is None else found
 
     @cached_property
     def rates(self) -> F64:
@@ -312,7 +313,7 @@ class LayerAudit(Result):
         if self.base is None or self.base <= 0 or not self.rotary_dim:
             return None
         ladder = np.array([float(theta) for theta in compute_ladder(self.base, self.rotary_dim, len(self.frequencies))])
-        return np.where(self.frequencies != 0, self.statement.stride(ladder), 0.0)
+        return np.where(self.frequencies != 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
 
     @cached_property
     def spectrum(self) -> Spectrum | None:

@@ -107,7 +107,7 @@ class Rotation(Result):
     by_fault: bool = False  #: whether the frequencies are computed with it; else they do not depend on it
 
     @property
-    def ladder(self) -> F64:
+    def listed(self) -> F64:
         """Its frequencies; empty where they are not known."""
         return np.empty(0) if self.frequencies is None else self.frequencies
 

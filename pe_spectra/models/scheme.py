@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,19 +12,19 @@ from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import STACKS, Refusal, Stack
+from pe_spectra.models.stacks import LOADERS, STACKS, Refusal, Stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
 from pe_spectra.records import dataclass
 
-#: The stack whose reading is the answer, by the format of a file: the newest major release of the library that it is
-#: made for.
-ANSWERING: Mapping[str, str] = {
-    "config.json": "transformers-5",
-    "params.json": "meta",
-    "gguf": "llama.cpp",
-    "diffusers": "diffusers",
-    "timm": "timm",
+#: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
+#: that it is made for.
+ANSWERING: Mapping[str, Callable[[], Stack]] = {
+    "config.json": LOADERS["transformers-5"],
+    "params.json": LOADERS["meta"],
+    "gguf": LOADERS["llama.cpp"],
+    "diffusers": LOADERS["diffusers"],
+    "timm": LOADERS["timm"],
 }
 #: Schemes that are the same in every class, with the encoding of the catalogue and what must be known for it; which
 #: encoding others are is measured of each class.
@@ -120,7 +120,7 @@ def turn_layer(configuration: Configuration, layer: LayerStatement, served: int 
         from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
 
         return turn_gguf_layer(configuration, layer, served)
-    return STACKS[ANSWERING[configuration.format]].read(configuration, layer, served)
+    return ANSWERING[configuration.format]().read(configuration, layer, served)
 
 
 def list_rotations(configuration: Configuration, served: int | None = None) -> dict[str, Rotation | None]:
@@ -148,20 +148,29 @@ def _is_of_rope(rotation: Rotation) -> bool:
     return rope is not None and found is not None and np.array_equal(rope.frequencies().values, found)
 
 
+class Lengths(NamedTuple):
+    """The lengths that were asked for, in positions, which go before those of a file.
+
+    >>> Lengths(served=8192).trained is None
+    True
+    """
+
+    trained: int | None = None
+    served: int | None = None
+    allocated: int | None = None  #: for a cache, which some stacks go by; None for the one that is served
+
+
+#: Those of the file.
+AS_STATED = Lengths()
+
+
 def build_layers(
-    configuration: Configuration,
-    *,
-    trained: int | None = None,
-    served: int | None = None,
-    allocated: int | None = None,
-    reader: Stack | None = None,
+    configuration: Configuration, lengths: Lengths = AS_STATED, reader: Stack | None = None
 ) -> tuple[LayerAudit, ...]:
     """Read every layer type as the answering stack does, or the one that is asked for.
 
     Parameters
     ----------
-    trained, served : lengths in positions that go before those of the file.
-    allocated : the length that is allocated, which some stacks go by; None for the one that is served.
     reader : the implementation whose reading it is; None for the library that the file is made for.
 
     >>> from pe_spectra.models.stated.configuration import read_configuration
@@ -172,32 +181,28 @@ def build_layers(
     if configuration.scheme != "rotary" and reader is not None:
         configuration = reader.state(configuration)
     if configuration.scheme != "rotary":
-        length = configuration.length if trained is None else trained
+        length = configuration.length if lengths.trained is None else lengths.trained
         other = LayerAudit(
             configuration=configuration,
             encoding=_build_by_formula(configuration),
             trained_length=length,
-            served_length=length if served is None else served,
+            served_length=length if lengths.served is None else lengths.served,
         )
         return (other,)
-    return tuple(_build_layer(configuration, one, trained, served, allocated, reader) for one in configuration.layers)
+    return tuple(_build_layer(configuration, one, lengths, reader) for one in configuration.layers)
 
 
 def _build_layer(
-    configuration: Configuration,
-    statement: LayerStatement,
-    trained: int | None,
-    served: int | None,
-    allocated: int | None,
-    reader: Stack | None,
+    configuration: Configuration, statement: LayerStatement, lengths: Lengths, reader: Stack | None
 ) -> LayerAudit:
     """Read one layer type; a file that the answering stack was seen to refuse as the release before does."""
+    trained, served, allocated = lengths
     turn = partial(turn_layer if reader is None else reader.read, configuration, statement)
     length = configuration.length if trained is None else trained
     reached = served if served is not None else state_served(statement.block, configuration.length)
     read = reached
     if allocated is not None:
-        read = (reader or STACKS[ANSWERING[configuration.format]]).choose_length(statement, reached, allocated)
+        read = (reader or ANSWERING[configuration.format]()).choose_length(statement, reached, allocated)
     found = turn(read) if statement.turns else None
     refusal = found if isinstance(found, Refusal) else None
     if refusal is not None and refusal.cause == "older-name" and reader is None:

@@ -108,6 +108,14 @@ def read_all(config):
     return re.sub(r"the default of [\w-]+", "the default", str(told))
 
 
+@pytest.mark.parametrize("release", [NEWEST, OLDER])
+def test_the_part_that_reads_text_is_one_of_those_that_its_model_has(release):
+    table = load_table(release)
+    assert len(table["parts"]) > 30
+    assert [model for model, key in table["parts"].items() if key not in table["composites"][model]] == []
+    assert all(find_known(model, release).parts == (key,) for model, key in table["parts"].items())
+
+
 def test_the_class_of_a_whole_names_a_part_that_is_silent():
     """In transformers a part with the model_type that its whole gives it is the part without one."""
     differing = [

@@ -55,7 +55,7 @@ def test_frequencies_are_those_that_the_reader_turns_by(name, reader):
 def test_the_answering_reader_finds_what_is_found_without_a_name(name):
     """But for what compares it with other readers."""
     plain = audit(load(name))
-    found = audit(load(name), reader=STACKS[ANSWERING["config.json"]])
+    found = audit(load(name), reader=ANSWERING["config.json"]())
     others = {"newer-keys-only", "releases-differ", "keys-contradict"}
     assert [one.message for one in plain.findings if one.code not in others] == [
         one.message.partition(": ")[2] for one in found.findings

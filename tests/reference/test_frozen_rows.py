@@ -29,7 +29,7 @@ from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
-from pe_spectra.models.scheme import build_layers
+from pe_spectra.models.scheme import Lengths, build_layers
 from pe_spectra.models.stated.configuration import read_configuration
 from tests.places import REFERENCE
 from tests.reference import high_precision, model_precision, rotary_precision
@@ -239,7 +239,7 @@ def hold_rotation(failures, row, frequencies, attention):
 def check_audit(rows, failures):
     for row in rows:
         stated = read_configuration(json.loads(row["config"]), "config.json")
-        layers = build_layers(stated, served=row["served"])
+        layers = build_layers(stated, Lengths(served=row["served"]))
         failures.hold_same(row, "refusals", [layer.refusal for layer in layers if layer.refusal is not None], [])
         layer = next(layer for layer in layers if layer.name == row["layer"])
         hold_rotation(failures, row, layer.frequencies, layer.rotation.attention_scaling)

@@ -10,7 +10,7 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
 from pe_spectra.models.model_audit import ModelAudit
-from pe_spectra.models.scheme import build_layers
+from pe_spectra.models.scheme import AS_STATED, Lengths, build_layers
 from pe_spectra.models.stacks import Stack
 from pe_spectra.models.stated.known_models import find_known
 from pe_spectra.models.stated.statement import FORMATS, Configuration
@@ -61,10 +61,10 @@ def audit_configuration(
         from pe_spectra.models.stacks.conformance import find_length_served
 
         check_allocated(allocated, served or find_length_served(configuration), served)
+    lengths = Lengths(trained, served, allocated)
     if reader is not None:
-        return _audit_as_read(configuration, trained, served, allocated, reader)
-    audited = [_audit_part(configuration, trained, served, allocated)]
-    audited += [_audit_part(one, None, None, None) for one in configuration.parts]
+        return _audit_as_read(configuration, lengths, reader)
+    audited = [_audit_part(configuration, lengths), *(_audit_part(one, AS_STATED) for one in configuration.parts)]
     found = sorted((one for _, found in audited for one in found), key=lambda finding: -RANKS[finding.level])
     return ModelAudit(
         configuration=configuration,
@@ -74,15 +74,13 @@ def audit_configuration(
     )
 
 
-def _audit_as_read(
-    configuration: Configuration, trained: int | None, served: int | None, allocated: int | None, reader: Stack
-) -> ModelAudit:
+def _audit_as_read(configuration: Configuration, lengths: Lengths, reader: Stack) -> ModelAudit:
     """Audit the part that reads text as an implementation reads it."""
     if not reader.reads_format(configuration.format):
         formats = [name for name in FORMATS if reader.reads_format(name)]
         reason = f"{reader.title} reads no file with the keys of {configuration.format}; those of {join(formats)} are"
         raise FileError(configuration.path, f"{reason} accepted")
-    layers, found = _audit_part(replace(configuration, parts=()), trained, served, allocated, reader)
+    layers, found = _audit_part(replace(configuration, parts=()), lengths, reader)
     named = tuple(
         replace(one, message=f"{reader.title}: {one.message}", data={**one.data, "reader": reader.release_name})
         for one in found
@@ -99,20 +97,16 @@ def _audit_as_read(
 
 
 def _audit_part(
-    configuration: Configuration,
-    trained: int | None,
-    served: int | None,
-    allocated: int | None,
-    reader: Stack | None = None,
+    configuration: Configuration, lengths: Lengths, reader: Stack | None = None
 ) -> tuple[tuple[LayerAudit, ...], list[Finding]]:
     """Audit the layers of one part, each with the findings about it; besides, all findings about the part."""
-    layers = build_layers(configuration, trained=trained, served=served, allocated=allocated, reader=reader)
+    layers = build_layers(configuration, lengths, reader)
     if reader is not None and layers:
         read = layers[0].configuration
         configuration = _read_again(configuration, reader) if read is configuration else read
     found: list[Finding] = [*configuration.findings, *about_scaling.check_length(configuration, layers)]
     asked = [about_scaling.FIRST_CHECKS, _CHECKS]
-    if allocated is not None:
+    if lengths.allocated is not None:
         from pe_spectra.models.checks import about_allocations
 
         asked.append(about_allocations.CHECKS)

@@ -56,14 +56,13 @@ def _check_lists(layer: LayerAudit) -> Iterator[Finding]:
 
 def _name_choosers(layer: LayerAudit, taken: Sequence[tuple[Stack, Rotation]], name: str) -> Iterator[str]:
     """Name the implementations that take one list, those that go by what is allocated first."""
-    titles: dict[bool, list[str]] = {True: [], False: []}
-    for stack, one in taken:
-        if find_list(one) == name:
-            titles[stack.goes_by_allocation(layer.statement)].append(stack.title)
-    if titles[True]:
-        yield say_chosen(titles[True], layer.allocated_length or 0)
-    if titles[False]:
-        yield f"for the {layer.served_length:,} that are served: {', '.join(titles[False])}"
+    found = [stack for stack, one in taken if find_list(one) == name]
+    choosing = [one.title for one in found if one.goes_by_allocation(layer.statement)]
+    if choosing:
+        yield say_chosen(choosing, layer.allocated_length or 0)
+    if len(choosing) < len(found):
+        others = [one.title for one in found if one.title not in choosing]
+        yield f"for the {layer.served_length:,} that are served: {', '.join(others)}"
 
 
 def _take_lists(layer: LayerAudit, served: int, allocated: int) -> Iterator[tuple[Stack, Rotation]]:

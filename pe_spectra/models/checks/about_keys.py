@@ -296,9 +296,7 @@ def _tell_apart(a: Rotation, b: Rotation) -> str:
     words = [f"{name} {_write(its)}, not {_write(mine)}" for name, mine, its in parts if mine != its]
     if words:
         return ", ".join(words)
-    if a.frequencies is None or b.frequencies is None or a.frequencies.shape != b.frequencies.shape:
-        return "another number of pairs"
-    apart = np.abs(b.frequencies - a.frequencies) > FLOAT32_ARITHMETIC * np.abs(a.frequencies)
+    apart = np.abs(b.listed - a.listed) > FLOAT32_ARITHMETIC * np.abs(a.listed)  # of one rotary width are as many
     return f"{int(np.count_nonzero(apart))} of {len(apart)} frequencies are others"
 
 

@@ -38,7 +38,7 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     >>> find_cause(a, b, "all").text
     'the pairs stand in reverse order'
     """
-    if not len(a.ladder) or not len(b.ladder):
+    if not len(a.listed) or not len(b.listed):
         return None
     one_stated = isinstance(a, Dump) != isinstance(b, Dump)
     is_first = not one_stated or isinstance(b, Dump)
@@ -135,7 +135,7 @@ def show(value: object) -> str:
 
 def _fits(made: F64, start: Rotation, target: Rotation) -> bool:
     """Whether frequencies that were made from one side are those of another, within the rounding of both."""
-    if len(made) != len(target.ladder):
+    if len(made) != len(target.listed):
         return False
     bound = _MULTIPLIED * max(start.error_bound, EXACT)
     return not find_off(Rotation(frequencies=made, error_bound=bound), target).any()

@@ -212,8 +212,8 @@ def find_off(a: Rotation, b: Rotation) -> NDArray[np.bool_]:
     >>> find_off(*(Rotation(frequencies=np.array([1.0, w])) for w in (0.1, 0.2))).tolist()
     [False, True]
     """
-    pairs = min(len(a.ladder), len(b.ladder))
-    left, right = a.ladder[:pairs], b.ladder[:pairs]
+    pairs = min(len(a.listed), len(b.listed))
+    left, right = a.listed[:pairs], b.listed[:pairs]
     off: NDArray[np.bool_] = np.abs(left - right) > _list_errors(a, left) + _list_errors(b, right)
     return off
 

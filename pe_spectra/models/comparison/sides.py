@@ -278,9 +278,9 @@ def _fill_options(rotation: Rotation) -> tuple[str | None, dict[str, object]]:
 
 
 def _measure_slowest(rotation: Rotation) -> float | None:
-    if not rotation.ladder.any():
+    if not rotation.listed.any():
         return None
-    wavelength = 2 * math.pi / float(rotation.ladder[rotation.ladder > 0].min())
+    wavelength = 2 * math.pi / float(rotation.listed[rotation.listed > 0].min())
     return wavelength if math.isfinite(wavelength) else None
 
 
@@ -309,7 +309,7 @@ def _describe_scaling(rotation: Rotation) -> str:
 
 def _measure_divisors(rotation: Rotation) -> F64 | None:
     """Return what each frequency of the ladder was divided by; inf where a pair is not turned."""
-    frequencies = rotation.ladder
+    frequencies = rotation.listed
     if not len(frequencies) or rotation.base is None or rotation.rotary_dim is None:
         return None
     ladder = np.array([float(value) for value in compute_ladder(rotation.base, 2 * len(frequencies))])

@@ -40,15 +40,15 @@ class Start:
 
     @property
     def pairs(self) -> int:
-        return len(self.other.ladder)
+        return len(self.other.listed)
 
     @property
     def turned(self) -> int:
-        return int(np.count_nonzero(self.other.ladder))
+        return int(np.count_nonzero(self.other.listed))
 
     @property
     def frequencies(self) -> F64:
-        return self.rotation.ladder
+        return self.rotation.listed
 
     @cached_property
     def values(self) -> dict[str, Any]:

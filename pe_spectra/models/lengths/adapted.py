@@ -167,7 +167,7 @@ def _is_alike(model: Model, own: Mapping[str, Rotation | None], part: Configurat
     """Whether every type of layers of a part turns as that of the same name does."""
     for name, found in _read_layers(model.reader, part, model.target).items():
         one = own.get(name)
-        if one is None or found is None or not is_same(one.ladder, found.ladder):
+        if one is None or found is None or not is_same(one.listed, found.listed):
             return False
         if abs((one.attention_scaling or 1) - (found.attention_scaling or 1)) > SAME:
             return False
@@ -226,7 +226,7 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
     layers = {one.name: one for one in new.layers}
     for one in model.far:
         found = _read(stack, new, layers.get(one.name), model.target)
-        if found is None or not is_same(np.sort(found.ladder), np.sort(choice.frequencies)):
+        if found is None or not is_same(np.sort(found.listed), np.sort(choice.frequencies)):
             return None
         if abs((found.attention_scaling or 1) - choice.attention) > SAME:
             return None
@@ -236,8 +236,8 @@ def _reads_so(model: Model, new: Configuration, choice: Attempt, stack: Stack) -
         after = _read(stack, new, layers.get(one.name), model.target)
         if before is None or after is None:
             return None
-        if not is_same(before.ladder, after.ladder):
-            if not is_same(np.sort(after.ladder), np.sort(choice.frequencies)):
+        if not is_same(before.listed, after.listed):
+            if not is_same(np.sort(after.listed), np.sort(choice.frequencies)):
                 return None
             along.append(one.name)
     return tuple(along)

@@ -81,7 +81,7 @@ def plan_lengthening(
     ('yarn', 2.0, 2048)
     """
     turned = list_turned(configuration, trained)
-    by = stack or STACKS[ANSWERING[configuration.format]]
+    by = stack or ANSWERING[configuration.format]()
     seen = {one.name: by.see(configuration, one.statement) for one in turned}
     far = [one for one in turned if _sees_far(one, seen[one.name])]
     # that a stack keeps to a window is not taken for granted where it was not measured

@@ -10,7 +10,7 @@ from pe_spectra.errors import FileError
 from pe_spectra.exact import F64
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.scheme import build_layers
+from pe_spectra.models.scheme import Lengths, build_layers
 from pe_spectra.models.stated.statement import Configuration
 from pe_spectra.wording import join, write_number
 
@@ -54,7 +54,7 @@ def list_turned(configuration: Configuration, trained: int | None) -> list[Layer
             scheme, f"its positional encoding is {scheme}, and the ways are for ladders of text"
         )
         raise FileError(path, f"has no rotation to lengthen: {why}")
-    turned = [one for one in build_layers(configuration, trained=trained) if one.statement.turns]
+    turned = [one for one in build_layers(configuration, Lengths(trained)) if one.statement.turns]
     if not turned:
         raise FileError(path, "has no rotation to lengthen: no layer is turned")
     for one in turned:

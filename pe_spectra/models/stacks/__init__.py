@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pe_spectra.errors import InputError
 from pe_spectra.models.stacks.stack import Refusal, Stack
@@ -27,20 +28,21 @@ RELEASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "timm": ("axial", ("TIMM_STACK",)),
 }
 
+#: What gives the newest of every stack, whose module is loaded when it is asked for.
+LOADERS: Mapping[str, Callable[[], Stack]] = {
+    name: partial(load_name, f"models.stacks.{module}", known[0]) for name, (module, known) in RELEASES.items()
+}
+
 
 class _Newest(Mapping[str, Stack]):
-    """The newest of every stack, whose module is loaded when it is asked for."""
-
     def __getitem__(self, name: str) -> Stack:
-        module, known = RELEASES[name]
-        found: Stack = load_name(f"models.stacks.{module}", known[0])
-        return found
+        return LOADERS[name]()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(RELEASES)
+        return iter(LOADERS)
 
     def __len__(self) -> int:
-        return len(RELEASES)
+        return len(LOADERS)
 
 
 #: The newest of every stack by its name; the first is the answer that `audit` gives.
@@ -116,4 +118,4 @@ def _accept(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
-__all__ = ["RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]
+__all__ = ["LOADERS", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]

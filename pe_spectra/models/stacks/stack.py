@@ -346,7 +346,7 @@ def make_rotation(
         base=parameters.get("base"),
         scaling=parameters["scaling"],
         options={key: one for key, one in parameters.items() if key not in _OWN and (key, one) != ("share", 1)},
-        frequencies=layer.stride(values),
+        frequencies=layer.stride(values) if layer.strided else values,
         layout=parameters.get("layout", layer.layout),
         axes=layer.axes,
         coordinates=layer.coordinates,

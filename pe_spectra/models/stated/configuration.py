@@ -94,8 +94,8 @@ def read_configuration(
     except UnusableError as error:
         if not is_whole:
             raise
-        left = leave_out(error, config, partial(read_configuration, path=path, release=release, is_whole=False))
-        return replace(left, keys=config, release=release, read_by=cache(partial(read_configuration, config, path)))
+        read = partial(read_configuration, path=path, release=release, is_whole=False)
+        found, model = leave_out(error, config, read), ""  # which has its parts read already
     found = replace(found, keys=config, release=release, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
@@ -118,7 +118,7 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     # on a grid it counts patches, not how far coordinates on an axis go
     length = None if known.axes > 1 and not known.one_axis else keys.find_integer(*LENGTHS)
     lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
-    own = find_schemes(keys, known.model)
+    own = find_schemes(keys, known.model) if known.has_schemes else ()
     layers: tuple[LayerStatement, ...] = ()
     resized: tuple[str, ...] = ()
     values: Mapping[str, int | float | str] = {}
@@ -242,7 +242,7 @@ def _find_part(keys: Keys, model: str) -> tuple[Keys, Mapping[str, Any]] | None:
 def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
     """Whether a part, or one of its parts, has a scheme; its findings are dropped."""
     try:
-        return _settle(part.try_with({}), given)[2] != "none"
+        return _settle(Keys(part.found, part.path, part.where, release=part.release), given)[2] != "none"
     except FileError:
         return False
 
@@ -280,7 +280,7 @@ def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     says_rotary = kind in ("rotary", "rope")
     if kind == "alibi" or ((model in _ALIBI or _ABOUT_ALIBI & keys.found.keys()) and _asks_alibi(keys, model)):
         return "alibi"
-    if has_buckets(model, _BUCKETS):
+    if not known.is_known and has_buckets(model, _BUCKETS):
         return "t5"
     is_rotary = known.is_known and (known.only_if is None or not opts_out(keys, *known.only_if))
     own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)

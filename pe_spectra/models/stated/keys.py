@@ -1,19 +1,21 @@
-"""Keys of a file: read strictly (true is no number, and neither is text), by all their names."""
+"""Keys of a file: read strictly (true is no number, neither is text), by all their names, and checked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from pe_spectra.errors import FileError, UnusableError, shorten
 from pe_spectra.findings import Finding, Kind
-from pe_spectra.models.stated.known_models import REFUSALS, load_table
+from pe_spectra.models.stated.known_models import REFUSALS, KnownModel, load_table
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Written
 from pe_spectra.vocabulary import Level
+from pe_spectra.wording import write_number
 
 #: Counts and widths of models end somewhere.
-_MOST = 1 << 40
+MOST = 1 << 40
 #: Numbers do too: squares of larger ones overflow.
 _LARGEST = 1e300
 WIDTHS = ("hidden_size", "n_embd", "d_model", "dim")
@@ -35,8 +37,24 @@ NUMBERS = (
 LISTS = ("short_factor", "long_factor")
 #: Keys for which implementations take 0 for "not set".
 UNSET_BY_ZERO = ("mscale", "mscale_all_dim")
+#: Keys of a block that are read elsewhere, or that change no angle.
+_OTHERS = (
+    "type", "rope_type", "rope_theta", "partial_rotary_factor", "truncate", "mrope_section", "mrope_interleaved",
+    "max_position_embeddings", "finetuned", "short_mscale", "long_mscale", "llama_4_scaling_beta",
+    "apply_yarn_scaling", "interleaved",
+)  # fmt: skip
+#: Parts of words that a misspelt key about rotation still has; looking for neighbours of every key takes long.
+_SOUNDS = ("rop", "rot", "theta", "partial", "scaling", "base")
+#: Keys about rotation that may stand beside a block.
+_ON_TOP = (
+    *BASES, *LOCAL_BASES, *SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
+    "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
+    "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
+    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
+    "partial_rotary_factors", "compress_rope_theta",
+)  # fmt: skip
 #: How alike a key on top of the file is to one that is known, where it is a misspelling of that.
-ALIKE = 0.9
+_ALIKE = 0.9
 UNKNOWN_KEY = Kind(
     code="unknown-key",
     levels=("warning", "note"),
@@ -44,7 +62,7 @@ UNKNOWN_KEY = Kind(
     reasoning="A misspelt key is silently ignored by every reader, and a default takes its place: a rope_thetha of "
     "500000 gives base 10000. A warning is made where a known key is spelled nearly so, or where the key stands in a "
     "rotary block; a note where a key only looks as if it were about rotation.",
-    formula=f"similarity of spelling at least {ALIKE} on top of the file (difflib), any unknown key inside "
+    formula=f"similarity of spelling at least {_ALIKE} on top of the file (difflib), any unknown key inside "
     "rope_parameters or rope_scaling",
     references=(TRANSFORMERS,),
 )
@@ -65,7 +83,7 @@ KEY_NOT_READ = Kind(
     "absolute beside a learned table",
     references=(TRANSFORMERS, "huggingface/transformers, pull request 41170"),
 )
-SCALING_IN_CODE = Kind(
+_SCALING_IN_CODE = Kind(
     code="scaling-in-code",
     levels=("note",),
     phrase="the model's own code scales beyond a length",
@@ -130,10 +148,6 @@ class Keys:
         """Return the same place without some of its keys."""
         return self.hold({key: value for key, value in self.found.items() if key not in names})
 
-    def try_with(self, more: Mapping[str, Any]) -> Keys:
-        """Return the same place with more keys, and findings of its own."""
-        return Keys({**self.found, **more}, self.path, self.where, release=self.release)
-
     def __contains__(self, key: object) -> bool:
         # null is "not set": files list keys of their model's class that it does not use; rope_scaling has no type in
         # the classes of transformers 5, which pass it over where it is empty
@@ -184,8 +198,8 @@ class Keys:
         found: int | None = self._find(
             keys, lambda value: _is_number(value) and isinstance(value, int) and value >= least, accepted
         )
-        if found is not None and found > _MOST:
-            self.refuse(self.find_key(keys) or "", f"{accepted} to {_MOST} is accepted")
+        if found is not None and found > MOST:
+            self.refuse(self.find_key(keys) or "", f"{accepted} to {MOST} is accepted")
         return found
 
     def read_integer(self, *keys: str) -> int:
@@ -226,20 +240,12 @@ class Keys:
                 self.refuse(key, f"a list of numbers above 0 is accepted, not {shorten(repr(value))}")
         return None if values is None else tuple(map(float, values))
 
-    def find_size(self, key: str) -> tuple[int, int] | None:
-        """Read a height and a width, one integer where they are equal; None where the key is not set."""
-        accepted = "an integer from 1 or a list of two"
-        value = self._find([key], lambda value: not isinstance(value, list) or len(value) == 2, accepted)
-        sizes = value if isinstance(value, list) else [value, value]
-        if value is not None and not all(
-            isinstance(one, int) and one is not True and 1 <= one <= _MOST for one in sizes
-        ):
-            self.refuse(key, f"{accepted} is accepted")
-        return None if value is None else (sizes[0], sizes[1])
-
     def find_texts(self, key: str) -> tuple[str, ...]:
         """Read a list of texts; empty where the key is not set."""
-        return tuple(self._find([key], _are_texts, "a list of texts") or ())
+        return tuple(
+            self._find([key], lambda value: isinstance(value, list) and {*map(type, value)} <= {str}, "a list of texts")
+            or ()
+        )
 
     def find_object(self, key: str) -> Keys:
         """Return an object in this one; without keys where the key is not set."""
@@ -251,24 +257,97 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _are_texts(values: object) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+def check_block_spelling(block: Keys) -> None:
+    """Report the keys of a rotary block that no scaling takes.
 
-
-def has_blocks(found: Mapping[str, Any]) -> bool:
-    """Whether an object has objects in it, as blocks by type of layer.
-
-    >>> has_blocks({"full_attention": {}}), has_blocks({"rope_theta": 1e4})
-    (True, False)
+    >>> keys = Keys({"rope_typ": "yarn"}, "config.json")
+    >>> check_block_spelling(keys)
+    >>> [found.level for found in keys.findings]
+    ['warning']
     """
-    return any(isinstance(value, Mapping) for value in found.values())
+    known = (*NUMBERS, *LISTS, *_OTHERS)
+    for key in block.found:
+        if key not in known:
+            _report_key(block, key, known)
 
 
-def find_at(found: Mapping[str, Any], key: str, *inside: str) -> object:
-    """Return the value behind keys, each in the object of the one before; None where there is none.
+def check_keys(keys: Keys, known: KnownModel) -> None:
+    """Report keys of a rotary model that are misspelt, not read, or contradict each other.
 
-    >>> find_at({"text_config": {"head_dim": 64}}, "text_config", "head_dim")
-    64
+    >>> keys = Keys({"rope_thetta": 5e5, "num_attention_heads": 32, "num_key_value_heads": 5}, "config.json")
+    >>> check_keys(keys, KnownModel())
+    >>> [found.code for found in keys.findings]
+    ['unknown-key', 'head-width']
     """
-    value = found.get(key)
-    return value if not inside else find_at(value, *inside) if isinstance(value, Mapping) else None
+    _check_spelling(keys)
+    _check_heads(keys)
+    if known.is_known:
+        _check_ignored(keys, known)
+    if known.model == "qwen" and keys.find_truth("use_dynamic_ntk"):
+        _report_code(keys, known.model)
+
+
+def _check_spelling(keys: Keys) -> None:
+    """Report keys beside the block that are spelled nearly as a known one, or that only sound like one."""
+    for key in keys.found:
+        if key in _ON_TOP or key not in keys or not any(part in key.lower() for part in _SOUNDS):
+            continue
+        near = get_close_matches(key, _ON_TOP, n=1, cutoff=_ALIKE)
+        if near or any(word in key.lower() for word in ("rope", "rotary")):
+            _report_key(keys, key, _ON_TOP, certain=bool(near))
+
+
+def _report_key(keys: Keys, key: str, known: tuple[str, ...], *, certain: bool = True) -> None:
+    near = get_close_matches(key, known, n=1, cutoff=0.6)
+    meant = f"; {near[0]} is the nearest that is known" if near else ""
+    name = f"{keys.where}{key}"
+    message = f"{shorten(name)} is a key that is not known here, so it changes nothing in this answer{meant}"
+    keys.report(UNKNOWN_KEY, message, level="warning" if certain else "note", key=name, nearest=near[:1])
+
+
+def _check_heads(keys: Keys) -> None:
+    """Report heads that cannot share those of keys and values."""
+    heads, pairs = keys.find_integer(*HEADS), keys.find_integer("num_key_value_heads", "n_head_kv", "num_kv_heads")
+    if heads is not None and pairs is not None and heads % pairs:
+        message = f"{heads} heads cannot share {pairs} heads of keys and values evenly"
+        keys.report(HEAD_WIDTH, message, heads=heads, key_value_heads=pairs)
+
+
+def _check_ignored(keys: Keys, known: KnownModel) -> None:
+    """Report keys that are spelled right, but that the class of this model does not read."""
+    stated_base = _find_stated_base(keys, known)
+    taken = stated_base or known.default_base
+    others = [key for key in BASES if key in keys and known.base_key != key]
+    ignored = [(f"{keys.where}{key}", key, "") for key in others if keys.found[key] != taken]
+    asked = keys.found.get("rope_interleave")
+    if isinstance(asked, bool) and not known.obeys_interleave and asked != (known.layout == "interleaved"):
+        ignored.append((f"{keys.where}rope_interleave", "rope_interleave", f"; its layout is {known.layout}"))
+    nested = keys.find_object("attn_config")
+    stated = None if nested.find_truth("rope") else nested.find_number("rope_theta")
+    if stated is not None and stated != taken:
+        key = f"{nested.where}rope_theta"
+        ignored.append((f"{key} {write_number(stated)}", key, ""))
+    for shown, key, meant in ignored:
+        reads = f"it reads {known.base_key}" if known.base_key else "it reads no such key"
+        takes = meant or f", which takes base {write_number(taken)}; {reads}"
+        message = f"{shown} is not read by the class of {known.model}{takes}"
+        level: Level = "warning" if meant or stated_base else "error"
+        keys.report(KEY_NOT_READ, message, level=level, key=key, model=known.model)
+
+
+def _find_stated_base(keys: Keys, known: KnownModel) -> float | None:
+    """The base that the class reads of the file; None where none is stated for it."""
+    inside, own = keys.find_object("rope_parameters").find_number("rope_theta"), known.base_key
+    is_list = isinstance(keys.found.get(own), list)
+    return keys.find_number(own) if inside is None and own and not is_list else inside
+
+
+def _report_code(keys: Keys, model: str) -> None:
+    """Say where the code that a checkpoint brings along scales by itself, whatever the rotary keys are."""
+    trained = keys.find_integer("seq_length")
+    beyond = f" beyond seq_length {trained:,}" if trained is not None else ""
+    message = (
+        f"{keys.where}use_dynamic_ntk: the code of {model} enlarges the base with the length{beyond}, in steps of a "
+        "factor of 2; this answer is for the length before"
+    )
+    keys.report(_SCALING_IN_CODE, message, key="use_dynamic_ntk")

@@ -126,6 +126,7 @@ class KnownModel:
     part_model: str = ""  #: model_type of the class that reads the text part; `model` where there is one part
     parts: tuple[str, ...] = ()  #: of a model of several parts, the keys that lead to the one that reads text
     is_known: bool = False  #: whether there is such a class
+    has_schemes: bool = True  #: something beside a rotation may be listed of it in the table of schemes
     query_scale: _Block | None = None  #: a factor on queries by their position; empty: it has none, None: not run
 
     @property
@@ -336,5 +337,5 @@ def find_known(model_type: str, release: str = NEWEST, *, silent: bool = False) 
     lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
     layers = tuple(table["letters"][letter] for letter in found.get("layers", ""))
     whole = {"layers": layers, "model": model_type, "part_model": name, "parts": parts, "is_known": True}
-    whole |= {"query_scale": scale}
+    whole |= {"query_scale": scale, "has_schemes": bool(load_schemes(model_type).get("has"))}
     return KnownModel(**{**found, **lists, **(part.silent if silent else part.given), **whole})

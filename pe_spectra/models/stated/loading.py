@@ -11,7 +11,7 @@ from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, find_at, has_blocks
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.wording import count
@@ -55,7 +55,8 @@ def report_refused(keys: Keys, known: KnownModel, *, is_turned: bool = True) -> 
     >>> [found.data["key"] for found in keys.findings]
     ['rope_scaling.rope_type']
     """
-    table, own = keys.refusals, load_refusals(keys, known)
+    table = keys.refusals
+    own = table["classes"].get(known.part_model, {})
     if not is_turned:
         own = own.get("unturned", {})
         known = KnownModel(
@@ -336,3 +337,22 @@ def _find_in_block(
     for key in table["null"].get(str(kind), SHARES[:1] if own.get("no_share") else ()):
         if key in found and found[key] is None:
             yield f"{where}{key}", "is null"
+
+
+def has_blocks(found: Mapping[str, Any]) -> bool:
+    """Whether an object has objects in it, as blocks by type of layer.
+
+    >>> has_blocks({"full_attention": {}}), has_blocks({"rope_theta": 1e4})
+    (True, False)
+    """
+    return any(isinstance(value, Mapping) for value in found.values())
+
+
+def find_at(found: Mapping[str, Any], key: str, *inside: str) -> object:
+    """Return the value behind keys, each in the object of the one before; None where there is none.
+
+    >>> find_at({"text_config": {"head_dim": 64}}, "text_config", "head_dim")
+    64
+    """
+    value = found.get(key)
+    return value if not inside else find_at(value, *inside) if isinstance(value, Mapping) else None

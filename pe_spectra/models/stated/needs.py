@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys, has_blocks
+from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, choose_block
-from pe_spectra.models.stated.loading import VALUE_REFUSED, load_refusals
+from pe_spectra.models.stated.loading import VALUE_REFUSED, has_blocks, load_refusals
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
 NOT_BUILT = Kind(

@@ -166,7 +166,7 @@ def _compare(
     An error where it would turn otherwise and states none of them itself.
     """
     try:
-        other = read(part.try_with(more))
+        other = read(Keys({**part.found, **more}, part.path, part.where, release=part.release))
     except FileError:
         return "warning"
     if _simplify(other) == _simplify(found):

@@ -219,9 +219,7 @@ def _follow(keys: Keys, law: Any) -> int | float | str | None:
     if isinstance(law[0], list):
         return next((found for one in law if (found := _follow(keys, one)) is not None), None)
     key, times, plus, default = law
-    value = keys.found.get(key)
-    first = value[0] if isinstance(value, list) and value else value
-    first = default if first is None else first
+    first = _take_first(keys, key, default)
     if not isinstance(first, int | float) or isinstance(first, bool) or not math.isfinite(first):
         keys.refuse(key, "a number or a list of them is accepted")
     if first <= 0:
@@ -244,14 +242,17 @@ def _read_size(keys: Keys, law: int | list[Any]) -> int:
 
 
 def _read_first(keys: Keys, key: str, default: int) -> int:
-    """The value of a key, of a list the first; the default where it is not set."""
-    value = keys.found.get(key)
-    first = value[0] if isinstance(value, list) and value else value
-    if first is None:
-        return default
+    first = _take_first(keys, key, default)
     if not isinstance(first, int) or isinstance(first, bool) or first < 1:
         keys.refuse(key, "an integer from 1 or a list of them is accepted")
     return first
+
+
+def _take_first(keys: Keys, key: str, default: object) -> object:
+    """The value of a key, of a list the first; the default where it is not set."""
+    value = keys.found.get(key)
+    first = value[0] if isinstance(value, list) and value else value
+    return default if first is None else first
 
 
 def opts_out(keys: Keys, key: str, value: str | bool) -> bool:

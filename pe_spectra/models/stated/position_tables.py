@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.class_sinusoids import Sinusoids
-from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, WIDTHS, Keys
+from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, MOST, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.position_schemes import read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
@@ -214,9 +214,9 @@ def _count_unused(keys: Keys, table: KnownTable) -> int:
 
 def _read_grid(keys: Keys, table: KnownTable) -> tuple[tuple[int, int], int | None]:
     """The patches down and across, and the size of the picture where the file has it."""
-    asked = keys.find_size(table.picture)
+    asked = _find_size(keys, table.picture)
     whole = asked or _pair(table.defaults[0])
-    patch = (keys.find_size(table.patch) if isinstance(table.patch, str) else None) or _pair(table.defaults[1])
+    patch = (_find_size(keys, table.patch) if isinstance(table.patch, str) else None) or _pair(table.defaults[1])
     if not all(one >= other for one, other in zip(whole, patch, strict=True)):
         keys.refuse(table.picture, f"a size from that of a patch, {max(patch)}, is accepted")
     return (whole[0] // patch[0], whole[1] // patch[1]), None if asked is None else asked[0]
@@ -231,6 +231,16 @@ def _count_patches(keys: Keys, table: KnownTable) -> int:
     if length <= patch:
         keys.refuse(table.series[0], f"a length above that of a patch, {patch}, is accepted")
     return int((length - patch) // stride + 1)
+
+
+def _find_size(keys: Keys, key: str) -> tuple[int, int] | None:
+    """Read a height and a width, one integer where they are equal; None where the key is not set."""
+    if (value := keys.found.get(key)) is None:
+        return None
+    sizes = value if isinstance(value, list) else [value, value]
+    if len(sizes) != 2 or not all(isinstance(one, int) and one is not True and 1 <= one <= MOST for one in sizes):
+        keys.refuse(key, "an integer from 1 or a list of two is accepted")
+    return sizes[0], sizes[1]
 
 
 def _pair(size: Any) -> tuple[int, int]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.key_checks import check_block_spelling
 from pe_spectra.models.stated.keys import (
     BASES,
     KEY_NOT_READ,
@@ -16,6 +15,7 @@ from pe_spectra.models.stated.keys import (
     NUMBERS,
     UNSET_BY_ZERO,
     Keys,
+    check_block_spelling,
 )
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.needs import keep_base

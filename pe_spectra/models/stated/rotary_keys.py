@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import Literal
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.key_checks import check_keys
-from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, has_blocks
+from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import TINY, has_no_base, load_refusals, report_refused
+from pe_spectra.models.stated.loading import TINY, has_blocks, has_no_base, load_refusals, report_refused
 from pe_spectra.models.stated.needs import report_needs, report_unshared, take_with_length
 from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
@@ -50,7 +49,7 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
-    known = take_with_length(keys, known)
+    known = take_with_length(keys, known) if known.built_with_length else known
     if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling", "layer_types")):
         keys = drop_unread(keys, known)
     report_refused(keys, known)

@@ -188,8 +188,8 @@ class LayerStatement:
         return self.newer or self.older or NO_BLOCK
 
     def stride(self, values: F64) -> F64:
-        """Return the frequencies of a ladder as pairs have them: in turn, or every second one before the others."""
-        return np.concatenate([values[::2], values[1::2]]) if self.strided else values
+        """Return the frequencies of a ladder as pairs have them: every second one first, the others behind them."""
+        return np.concatenate([values[::2], values[1::2]])
 
     @property
     def may_be_untrained(self) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pe_spectra.errors import shorten
-from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys, has_blocks
+from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import TYPES, load_refusals
+from pe_spectra.models.stated.loading import TYPES, has_blocks, load_refusals
 from pe_spectra.models.stated.needs import NOT_BUILT, list_labels
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
 from pe_spectra.models.stated.unusable import UNUSABLE_VALUE

@@ -13,8 +13,8 @@ from typing import Any
 
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS, find_at
-from pe_spectra.models.stated.loading import VALUE_REFUSED
+from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS
+from pe_spectra.models.stated.loading import VALUE_REFUSED, find_at
 from pe_spectra.models.stated.needs import NOT_BUILT
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, Written
 

@@ -22,6 +22,7 @@ from pe_spectra.models.rotation import MANY_TURNS, TOLERANCE, TURN, AuditedPair,
 from pe_spectra.models.stacks import Refusal, Stack
 from pe_spectra.models.stacks.description import choose_block
 from pe_spectra.models.stated.statement import (
+    ORIGINAL,
     SCHEMES,
     Configuration,
     LayerStatement,
@@ -132,7 +133,7 @@ class LayerAudit(Result):
         column=None,
     )
     def original_length(self) -> int | None:
-        stated = self.block.find("original_max_position_embeddings")
+        stated = self.block.find(ORIGINAL)
         return int(stated) if stated is not None else self.trained_length
 
     trained_length: int | None = quantity(

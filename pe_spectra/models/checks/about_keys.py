@@ -17,9 +17,11 @@ from pe_spectra.models.stated.statement import (
     DEFAULT_BASE,
     NEWEST,
     OLDER,
+    ORIGINAL,
     PENG,
     SU,
     TRANSFORMERS,
+    WITH_ORIGINAL,
     WITH_WINDOW,
     LayerStatement,
     RotaryBlock,
@@ -141,7 +143,7 @@ def _find_length_before(layer: LayerAudit) -> int | None:
     if length is None:
         return None
     if block.kind != "default":
-        original = block.find("original_max_position_embeddings")
+        original = block.find(ORIGINAL)
         if original is None and block.kind == "linear":
             original = length / max(1.0, block.find("factor") or 1.0)
         length = length if original is None else min(length, int(original))
@@ -151,9 +153,9 @@ def _find_length_before(layer: LayerAudit) -> int | None:
 def _check_original(layer: LayerAudit) -> Iterator[Finding]:
     """Say where a scaling must guess the length that the model was trained at before."""
     block = layer.block
-    if layer.rotation is None or block.kind not in ("yarn", "llama3", "longrope", "su"):
+    if layer.rotation is None or block.kind not in (*WITH_ORIGINAL, "su"):
         return
-    if "original_max_position_embeddings" in block.values:
+    if ORIGINAL in block.values:
         return
     taken = layer.scaling_parameters.get("original")
     message = (

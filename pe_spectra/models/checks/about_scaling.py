@@ -11,14 +11,21 @@ from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.keys import HEAD_WIDTH
 from pe_spectra.models.stated.loading import VALUE_REFUSED
-from pe_spectra.models.stated.statement import NO_BLOCK, PENG, TRANSFORMERS, Configuration, RotaryBlock
+from pe_spectra.models.stated.statement import (
+    NO_BLOCK,
+    ORIGINAL,
+    PENG,
+    TRANSFORMERS,
+    WITH_ORIGINAL,
+    Configuration,
+    RotaryBlock,
+)
 from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number, write_rounded
 
 #: Factors that differ by less agree, and so do a factor and a ratio of lengths.
 NEAR = 0.01
-_ORIGINAL = "original_max_position_embeddings"
 _LONGROPE = ("longrope", "su")
 #: The ends of a ramp by its scaling, in turns within the original length: below, above; as they are where not set.
 _ENDS = {
@@ -147,10 +154,10 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
     if length is None or not configuration.length_key:
         return
     blocks = [layer.block for layer in layers]
-    above = next((block.find(_ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
+    above = next((block.find(ORIGINAL) for block in blocks if _is_above(configuration, block)), None)
     counts = next((block.kind for block in blocks if _counts_from_length(block)), None)
     why = f"; {counts} scaling is computed from it" if counts is not None else ""
-    why += f"; {_ORIGINAL} is {int(above):,}" if above is not None else ""
+    why += f"; {ORIGINAL} is {int(above):,}" if above is not None else ""
     level: Level = "warning" if why else "note"
     message = (
         f"no key gives the length, so {length:,} positions are silently assumed, the default of "
@@ -161,7 +168,7 @@ def check_length(configuration: Configuration, layers: Sequence[LayerAudit]) -> 
 
 def _is_above(configuration: Configuration, block: RotaryBlock) -> bool:
     """Whether the length before a scaling leaves it nothing to lengthen, so one of the two lengths is wrong."""
-    original, length = block.find(_ORIGINAL), configuration.length
+    original, length = block.find(ORIGINAL), configuration.length
     if original is None or length is None:
         return False
     if configuration.format == "config.json" and block.kind in _LONGROPE:
@@ -175,9 +182,9 @@ def _counts_from_length(block: RotaryBlock) -> bool:
     """Whether a scaling takes max_position_embeddings for a number that its block does not have."""
     if block.kind == "dynamic":
         return True
-    if block.kind not in ("yarn", "llama3", *_LONGROPE):
+    if block.kind not in (*WITH_ORIGINAL, "su"):
         return False
-    return block.find(_ORIGINAL) is None or block.find("factor") is None
+    return block.find(ORIGINAL) is None or block.find("factor") is None
 
 
 def _check_older_names(layer: LayerAudit) -> Iterator[Finding]:
@@ -241,7 +248,7 @@ def _check_small_factor(layer: LayerAudit) -> Iterator[Finding]:
 def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
     """Compare the factor of a scaling with the ratio of the lengths that the file states."""
     block, configuration = layer.block, layer.configuration
-    original, length, factor = block.find(_ORIGINAL), configuration.length, block.find("factor")
+    original, length, factor = block.find(ORIGINAL), configuration.length, block.find("factor")
     if original is None or length is None:
         return
     ratio = length / original
@@ -249,7 +256,7 @@ def _check_factor(layer: LayerAudit) -> Iterator[Finding]:
         if not configuration.length_key:  # else the finding about the length says so
             order = "not below" if original == length else "above"
             message = (
-                f"{_ORIGINAL} is {int(original):,}, {order} max_position_embeddings, {length:,}, while a scaling "
+                f"{ORIGINAL} is {int(original):,}, {order} max_position_embeddings, {length:,}, while a scaling "
                 "lengthens a context: check the two lengths"
             )
             yield layer.find(_FACTOR_MISMATCH, message, factor=factor, ratio=ratio, original=original)

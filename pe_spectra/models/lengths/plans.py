@@ -16,7 +16,7 @@ from pe_spectra.models.lengths.proposals import RECOMMENDED, WAYS, list_formulas
 from pe_spectra.models.lengths.starting import check_ladder, check_range, choose_one, find_lengths, list_turned
 from pe_spectra.models.scheme import ANSWERING
 from pe_spectra.models.stacks import STACKS, Stack
-from pe_spectra.models.stated.statement import Configuration, LayerStatement
+from pe_spectra.models.stated.statement import ORIGINAL, Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join, write_number
@@ -24,7 +24,6 @@ from pe_spectra.wording import join, write_number
 Outcome = Literal["nothing-needed", "lengthened", "trained-with-scaling", "not-written", "not-read"]
 #: Scalings that stretch a model which may have been trained without them.
 _RAISED, _REPLACED = ("linear", "yarn"), ("dynamic",)
-_ORIGINAL = "original_max_position_embeddings"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +196,7 @@ def _choose(row: MethodResult, keys: Mapping[str, Any], reason: str) -> Attempt:
 
 def _list_keys(scaling: str, factor: float, original: int) -> dict[str, Any]:
     """The keys of a block that has a scaling by a factor."""
-    return {"rope_type": scaling, "factor": factor, **({_ORIGINAL: original} if scaling == "yarn" else {})}
+    return {"rope_type": scaling, "factor": factor, **({ORIGINAL: original} if scaling == "yarn" else {})}
 
 
 def _raise_factor(plan: Plan, rope: Rope, factor: float, original: int) -> Attempt:

@@ -11,7 +11,7 @@ from pe_spectra.exact import F64
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import Lengths, build_layers
-from pe_spectra.models.stated.statement import Configuration
+from pe_spectra.models.stated.statement import ORIGINAL, Configuration
 from pe_spectra.wording import join, write_number
 
 #: What the ways are computed for: widths, bases and lengths; a test holds them against the options of `context`.
@@ -24,7 +24,6 @@ _WITHOUT_ROTATION: Mapping[str, str] = {
     "sinusoidal": "sines by formula are added, as many rows as are made",
     "none": "it has no positional encoding",
 }
-_ORIGINAL = "original_max_position_embeddings"
 #: How far frequencies that a stack reads may be from those of the way.
 SAME = 1e-9
 
@@ -89,7 +88,7 @@ def find_lengths(path: str, layer: LayerAudit, trained: int | None) -> tuple[int
         raise FileError(path, "states no context length; --trained has it")
     if rotation.scaling == "none":
         return length, length
-    stated = layer.block.find(_ORIGINAL)
+    stated = layer.block.find(ORIGINAL)
     if rotation.scaling == "linear" and stated is None:
         if trained is None:
             return length, None

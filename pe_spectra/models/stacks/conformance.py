@@ -16,6 +16,7 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stacks.stack import Refusal
 from pe_spectra.models.stated.statement import (
     LAYOUTS,
+    ORIGINAL,
     Configuration,
     KeyValue,
     LayerStatement,
@@ -151,7 +152,7 @@ def tabulate_scalings(
     if configuration.axes:
         return ()
     layer = next((layer for layer in configuration.layers if layer.turns), configuration.layers[0])
-    stated = layer.block.find("original_max_position_embeddings")
+    stated = layer.block.find(ORIGINAL)
     original = int(stated or configuration.length or _LENGTH)
     length = served or max(2, int(_FACTOR * original / 2))
     examples = _build_examples(configuration.model, layer, original)
@@ -184,7 +185,7 @@ def _build_examples(model: str, layer: LayerStatement, original: int) -> list[Co
 
 
 def _list_values(original: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
-    stated: dict[str, KeyValue] = {"factor": _FACTOR, "original_max_position_embeddings": original}
+    stated: dict[str, KeyValue] = {"factor": _FACTOR, ORIGINAL: original}
     last = max(1, pairs - 1)
     return {
         "default": {},
@@ -193,7 +194,7 @@ def _list_values(original: float, pairs: int) -> dict[str, dict[str, KeyValue]]:
         "yarn": stated,
         "llama3": {**stated, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
         "longrope": {
-            "original_max_position_embeddings": original,
+            ORIGINAL: original,
             "short_factor": (1.0,) * pairs,
             "long_factor": tuple(_FACTOR ** (i / last) for i in range(pairs)),
         },

@@ -13,6 +13,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.models.stated.keys import LISTS, NUMBERS
 from pe_spectra.models.stated.statement import (
     NO_BLOCK,
+    ORIGINAL,
     Configuration,
     KeyValue,
     LayerStatement,
@@ -188,7 +189,7 @@ class Description:
 
     def find_length(self) -> int:
         """Return max_position_embeddings, or the original length where it is not stated; one of them must be."""
-        length = self.configuration.length or self.block.find("original_max_position_embeddings")
+        length = self.configuration.length or self.block.find(ORIGINAL)
         if length is None:
             accepted = f"the scaling {self.block.kind} depends on it"
             raise InputError("max_position_embeddings is not stated", "", accepted, "key-missing")
@@ -196,9 +197,9 @@ class Description:
 
     def take_original(self) -> float:
         """Take the original length, or max_position_embeddings where it is not stated; return it too."""
-        stated = self.block.find("original_max_position_embeddings")
+        stated = self.block.find(ORIGINAL)
         original = self.find_length() if stated is None else int(stated) if stated.is_integer() else stated
-        self.take("original", original, "original_max_position_embeddings")
+        self.take("original", original, ORIGINAL)
         return original
 
     def copy_truncate(self) -> None:

@@ -14,9 +14,8 @@ from pe_spectra.exact import CONTEXT
 from pe_spectra.models.stacks.description import Description
 from pe_spectra.models.stacks.kept_windows import keep_windows
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
-from pe_spectra.models.stated.statement import NO_BLOCK, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import NO_BLOCK, ORIGINAL, LayerStatement, RotaryBlock
 
-_ORIGINAL = "original_max_position_embeddings"
 _ONE, _TENTH = Decimal(1), Decimal("0.1")
 #: The default of the layer where a file has no original length.
 _YARN_LENGTH = 4096
@@ -42,7 +41,7 @@ def _choose_stated(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]
         newer = None
     block = (newer or layer.older or NO_BLOCK).fill_base(layer.older)
     inside = block.original_inside
-    return (block if inside is None else replace(block, values={**block.values, _ORIGINAL: inside})), ()
+    return (block if inside is None else replace(block, values={**block.values, ORIGINAL: inside})), ()
 
 
 def _scale_by_power(found: Description, width: int) -> Scaled:

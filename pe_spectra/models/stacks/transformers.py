@@ -21,6 +21,7 @@ from pe_spectra.models.stated.statement import (
     NEWEST,
     NO_BLOCK,
     OLDER,
+    ORIGINAL,
     Configuration,
     Kept,
     LayerStatement,
@@ -29,7 +30,6 @@ from pe_spectra.models.stated.statement import (
 from pe_spectra.wording import write_number
 
 _FIVE, _LAST = f"transformers {NEWEST}", f"transformers {OLDER}"
-_ORIGINAL = "original_max_position_embeddings"
 #: Models whose own code enlarges the base once and for all where the file has alpha.
 _WITH_ALPHA = ("hunyuan",)
 #: The model of transformers' own that had rope_type su; others with it bring their own code along.
@@ -53,10 +53,10 @@ def _read_dynamic(found: Description) -> None:
         return
     found.need_keys("factor")
     length = found.find_length()
-    stated = found.block.find(_ORIGINAL)
+    stated = found.block.find(ORIGINAL)
     if stated is not None and stated != length:
         found.notes.append(
-            f"{_ORIGINAL} {write_number(stated)} is not read: dynamic counts from max_position_embeddings, {length}"
+            f"{ORIGINAL} {write_number(stated)} is not read: dynamic counts from max_position_embeddings, {length}"
         )
     served, width = found.find_served() or length, int(found.layer.head_dim * found.layer.share)
     found.values |= {"original": length, "served": served}
@@ -157,8 +157,8 @@ def _read_factor(found: Description) -> None:
         found.need_keys("factor")
         return
     factor = length / found.values["original"]
-    found.take("factor", factor, f"max_position_embeddings / {_ORIGINAL}")
-    found.notes.append(f"factor is null, so max_position_embeddings / {_ORIGINAL} = {write_number(factor)} is taken")
+    found.take("factor", factor, f"max_position_embeddings / {ORIGINAL}")
+    found.notes.append(f"factor is null, so max_position_embeddings / {ORIGINAL} = {write_number(factor)} is taken")
 
 
 def _read_truncate_of_five(found: Description) -> None:
@@ -171,9 +171,9 @@ def _read_truncate_of_five(found: Description) -> None:
 
 
 def _note_original(found: Description) -> None:
-    if _ORIGINAL not in found.block.values:
+    if ORIGINAL not in found.block.values:
         found.notes.append(
-            f"{_ORIGINAL} is not set, so max_position_embeddings is taken, "
+            f"{ORIGINAL} is not set, so max_position_embeddings is taken, "
             f"{found.values['original']}; it was 8192 in training where the model is Llama 3"
         )
 
@@ -268,11 +268,11 @@ def _read_as_written(block: RotaryBlock) -> RotaryBlock:
     """Take base and longrope's original length from beside the block only, others' from inside; type goes first."""
     values = dict(block.values)
     if block.original_beside and block.kind in ("yarn", "llama3"):
-        values.pop(_ORIGINAL, None)
+        values.pop(ORIGINAL, None)
         if block.original_inside is not None:
-            values[_ORIGINAL] = block.original_inside
+            values[ORIGINAL] = block.original_inside
     if block.kind in ("longrope", "su") and not block.original_beside:
-        values.pop(_ORIGINAL, None)
+        values.pop(ORIGINAL, None)
     inside = block.where and block.base_key.startswith(f"{block.where}.")
     base = block.base_beside if inside or block.base is None else block.base
     key = block.base_key.removeprefix(f"{block.where}.") if inside else block.base_key
@@ -293,7 +293,7 @@ def _choose_share(found: Description) -> None:
 
 def _read_longrope(found: Description) -> None:
     ratio = _take_lengths(found)
-    if _ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
+    if ORIGINAL in found.block.values:  # beside rope_scaling, as in the files of Phi-3
         found.values["factor"] = ratio
     elif "attention_factor" not in found.values:
         found.need_keys("factor")

@@ -25,6 +25,7 @@ from pe_spectra.models.stated.statement import (
     CHUNKED,
     DEFAULT_BASE,
     FULL,
+    ORIGINAL,
     SLIDING,
     UNTURNED,
     Configuration,
@@ -212,7 +213,7 @@ def _read_yarn(name: str, keys: Keys, factor: float, length: int | None) -> dict
     values: dict[str, KeyValue] = {"factor": factor}
     original = keys.find_integer("rope.scaling.original_context_length") or length
     if original is not None:
-        values["original_max_position_embeddings"] = float(original)
+        values[ORIGINAL] = float(original)
     fast, slow = (keys.find_number(f"rope.scaling.yarn_beta_{end}") for end in ("fast", "slow"))
     read = find_architecture(name)
     if read.get("reads_betas") or name in architectures.BETA_FAST:
@@ -280,7 +281,7 @@ def _scale(layer: LayerStatement, kind: str, values: Mapping[str, KeyValue]) -> 
 def _list_divisors(
     short: tuple[float, ...], long: tuple[float, ...], original: int | None, attention_factor: float
 ) -> dict[str, KeyValue]:
-    stated = {} if original is None else {"original_max_position_embeddings": float(original)}
+    stated = {} if original is None else {ORIGINAL: float(original)}
     return {"short_factor": short, "long_factor": long, **stated, "attention_factor": attention_factor}
 
 
@@ -319,5 +320,5 @@ def _recognise_llama3(divisors: tuple[float, ...], base: float, original: int | 
             scaled = scale_llama3(base, width, original=length, **keys).frequencies
             found = (float(before / after) for before, after in zip(ladder, scaled, strict=True))
             if all(abs(one / divisor - 1) <= _TOLERANCE for one, divisor in zip(found, divisors, strict=True)):
-                return {**keys, "original_max_position_embeddings": float(length)}
+                return {**keys, ORIGINAL: float(length)}
     return None

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from pe_spectra.errors import FileError, UnusableError, shorten
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.stated.known_models import REFUSALS, KnownModel, load_table
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Written
+from pe_spectra.models.stated.statement import NEWEST, ORIGINAL, TRANSFORMERS, Written
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number
 
@@ -31,7 +31,7 @@ BASES = ("rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base", "rot
 LOCAL_BASES = ("rope_local_base_freq", "local_rope_theta")
 SHARES = ("partial_rotary_factor", "rotary_pct", "rotary_percentage", "rope_pct", "rotary_emb_fraction")
 NUMBERS = (
-    "factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "attention_factor", "mscale",
+    "factor", ORIGINAL, "beta_fast", "beta_slow", "attention_factor", "mscale",
     "mscale_all_dim", "low_freq_factor", "high_freq_factor", "alpha", "max_trained_positions", "mixed_b",
 )  # fmt: skip
 LISTS = ("short_factor", "long_factor")
@@ -50,7 +50,7 @@ _ON_TOP = (
     *BASES, *LOCAL_BASES, *SHARES, "rope_scaling", "rope_parameters", "rotary_dim", "rope_interleave",
     "rope_interleaved", "no_rope_layers", "no_rope_layer_interval", "qk_rope_head_dim", "rope_ratio", "rotary",
     "rotary_emb_interleaved", "rotary_emb_scale_base", "use_rope", "rope", "mrope_section", "rotary_compress",
-    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", "original_max_position_embeddings",
+    "qk_nope_head_dim", "use_mrope", "indexer_rope_interleave", ORIGINAL,
     "partial_rotary_factors", "compress_rope_theta",
 )  # fmt: skip
 #: How alike a key on top of the file is to one that is known, where it is a misspelling of that.

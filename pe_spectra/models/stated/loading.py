@@ -13,7 +13,7 @@ from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.models.stated.statement import NEWEST, ORIGINAL, TRANSFORMERS, WITH_ORIGINAL
 from pe_spectra.wording import count
 
 VALUE_REFUSED = Kind(
@@ -32,9 +32,6 @@ VALUE_REFUSED = Kind(
     "length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
-_ORIGINAL = "original_max_position_embeddings"
-#: Scalings that are computed from it.
-_WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: Heads of at most so many channels may be odd.
 TINY = 4
 #: What the tables call values by their type.
@@ -176,7 +173,7 @@ def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str])
         is_refused = any(letter in own.get(kind, "") for kind in kinds) and not is_listed
         if not (is_closed or is_refused):
             continue
-        is_inside = key == _ORIGINAL or (key == "rope_theta" and not own.get("beside"))
+        is_inside = key == ORIGINAL or (key == "rope_theta" and not own.get("beside"))
         if is_inside and keys.has_any("rope_parameters", "rope_scaling"):
             continue  # of what a block has itself this is said there
         yield key, "is computed by the class and cannot be set" if is_closed else _tell(value)
@@ -286,8 +283,8 @@ def _find_without_original(whole: Mapping[str, Any], where: str) -> Iterator[_Re
     """Blocks with a scaling that lacks the length before it."""
     nested = {f"{where}.{name}": block for name, block in whole.items() if isinstance(block, Mapping)}
     for place, block in (nested or {where: whole}).items():
-        if block.get("rope_type", block.get("type")) in _WITH_ORIGINAL and _ORIGINAL not in block:
-            yield f"{place}.{_ORIGINAL}", "is not set"
+        if block.get("rope_type", block.get("type")) in WITH_ORIGINAL and ORIGINAL not in block:
+            yield f"{place}.{ORIGINAL}", "is not set"
 
 
 def _find_in_entry(keys: Keys, where: str, name: str, found: object, own: Mapping[str, Any]) -> Iterator[_Refused]:

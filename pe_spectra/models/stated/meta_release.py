@@ -15,7 +15,15 @@ from pe_spectra.errors import NoModelError
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.rotary_blocks import SCALING_NOT_USED
-from pe_spectra.models.stated.statement import CHUNKED, UNTURNED, Configuration, KeyValue, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import (
+    CHUNKED,
+    ORIGINAL,
+    UNTURNED,
+    Configuration,
+    KeyValue,
+    LayerStatement,
+    RotaryBlock,
+)
 
 #: apply_scaling in models/llama3/model.py; Llama 4 has other constants where no key states them.
 LLAMA3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
@@ -111,5 +119,5 @@ def _read_block(keys: Keys, *, fourth: bool) -> RotaryBlock:
         )
         keys.report(_FACTOR_BY_WIDTH, message, factor=_LLAMA32_FACTOR)
     values.update({name: number for name, number in stated.items() if number is not None})
-    values["original_max_position_embeddings"] = float(LLAMA_LENGTH)
+    values[ORIGINAL] = float(LLAMA_LENGTH)
     return replace(block, where="use_scaled_rope", kind="llama3", values=values)

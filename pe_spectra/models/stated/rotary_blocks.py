@@ -27,6 +27,7 @@ from pe_spectra.models.stated.statement import (
     MAIN,
     NEWEST,
     NO_BLOCK,
+    ORIGINAL,
     SLIDING,
     TRANSFORMERS,
     KeyValue,
@@ -36,7 +37,6 @@ from pe_spectra.models.stated.statement import (
 from pe_spectra.wording import write_number
 
 Blocks = dict[str, RotaryBlock]
-_ORIGINAL = "original_max_position_embeddings"
 #: Scalings that no original length decides.
 _WITHOUT_ORIGINAL = ("default", "linear", "dynamic", "proportional")
 #: Keys without meaning where no scaling is asked for.
@@ -233,16 +233,16 @@ def _add_original(keys: Keys, known: KnownModel, name: str, block: RotaryBlock) 
 
     A class may have one of its own, which then goes before one inside as well.
     """
-    stated = keys.find_integer(_ORIGINAL) if known.reads_original else None
+    stated = keys.find_integer(ORIGINAL) if known.reads_original else None
     original = known.original if stated is None and block.kind == "longrope" else stated
     if original is None or name or block.kind in ("default", "dynamic"):
         return block
-    inside = block.find(_ORIGINAL)
+    inside = block.find(ORIGINAL)
     if inside is not None and inside != original:
         place = f"beside {block.where}" if stated is not None else "by default of the class"
-        message = f"{_ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
+        message = f"{ORIGINAL} is {original} {place} and {write_number(inside)} in {block.where}; {original} is read"
         keys.report(_ORIGINAL_LENGTH_TWICE, message, beside=original, inside=inside)
-    return replace(block, values={**block.values, _ORIGINAL: float(original)}, original_beside=True)
+    return replace(block, values={**block.values, ORIGINAL: float(original)}, original_beside=True)
 
 
 def _take_factor(keys: Keys, known: KnownModel, block: RotaryBlock) -> RotaryBlock:
@@ -301,7 +301,7 @@ def _read_block(block: Keys) -> RotaryBlock:
         )
         block.report(SCALING_NOT_USED, message, keys=unused)
     check_block_spelling(block)
-    base, original = block.find_number("rope_theta"), values.get(_ORIGINAL)
+    base, original = block.find_number("rope_theta"), values.get(ORIGINAL)
     return RotaryBlock(
         where=where,
         kind=kind,
@@ -322,10 +322,10 @@ def _read_values(block: Keys, kind: str) -> dict[str, KeyValue]:
         # 0 is "not set" where it is accepted
         if (number := block.find_number(key, zero=key in UNSET_BY_ZERO)) or isinstance(number, Written):
             values[key] = number
-    if type(original := values.get(_ORIGINAL)) is float and not original.is_integer():
+    if type(original := values.get(ORIGINAL)) is float and not original.is_integer():
         if kind not in _WITHOUT_ORIGINAL:
-            block.refuse(_ORIGINAL, "an integer from 1 is accepted")
-        del values[_ORIGINAL]
+            block.refuse(ORIGINAL, "an integer from 1 is accepted")
+        del values[ORIGINAL]
     values.update({key: numbers for key in LISTS if (numbers := block.find_numbers(key)) is not None})
     if (truncate := block.find_truth("truncate")) is not None:
         values["truncate"] = truncate

@@ -26,6 +26,9 @@ PENG = "Peng et al. 2023, arXiv:2309.00071"
 TRANSFORMERS = f"huggingface/transformers, src/transformers/modeling_rope_utils.py ({NEWEST}, {OLDER})"
 #: The base that every reader takes where neither the file nor the model's class has one.
 DEFAULT_BASE = 10000.0
+#: The key of the length that a model was trained at before its scaling, and the scalings that are computed from it.
+ORIGINAL = "original_max_position_embeddings"
+WITH_ORIGINAL = ("llama3", "yarn", "longrope")
 #: A value of a rotary block: a number, a list of numbers, a truth value.
 KeyValue = float | tuple[float, ...] | bool
 
@@ -144,7 +147,7 @@ def state_served(block: RotaryBlock, length: int | None) -> int | None:
     """
     if block.kind != "yarn":
         return length
-    factor, original = block.find("factor"), block.find("original_max_position_embeddings") or length
+    factor, original = block.find("factor"), block.find(ORIGINAL) or length
     if factor is None or original is None:
         return length
     return max(length or 0, round(min(factor * original, MAX_CONTEXT)))
@@ -194,7 +197,7 @@ class LayerStatement:
     @property
     def may_be_untrained(self) -> bool:
         """Whether the scaling may stretch a model that was not trained with it, which the file does not tell."""
-        has_original = self.block.find("original_max_position_embeddings") is not None
+        has_original = self.block.find(ORIGINAL) is not None
         return has_original and self.block.kind in ("linear", "dynamic", "yarn")
 
 

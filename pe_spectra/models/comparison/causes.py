@@ -86,9 +86,11 @@ def _list_stated(side: Rotation) -> dict[str, object]:
 
 
 def _explains(way: Way, start: Start) -> bool:
-    made = way.make(start)
-    side = start.rotation
-    return made is not None and _fits(made, side, start.other) and not _fits(made, side, side)
+    made, side = way.make(start), start.rotation
+    return any(
+        one is not None and _fits(one, side, start.other) and not _fits(one, side, side)
+        for one in (made if isinstance(made, tuple) else (made,))
+    )
 
 
 def _write(way: Way, here: str, start: Start) -> str:

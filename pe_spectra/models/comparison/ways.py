@@ -27,31 +27,31 @@ ROUNDED_CODE, ROUNDED = "frequencies-rounded", "the frequencies of {there} were 
 _BETAS, _ENDS = ("beta_fast", "beta_slow"), ("low_freq_factor", "high_freq_factor")
 
 
+#: Frequencies that a way makes, None where it has no meaning; of a way with two readings both, the plainer first.
+_Made = F64 | None | tuple[F64 | None, ...]
+
+
 class Way(NamedTuple):
     """A way to get one side's frequencies from the other's.
 
-    make gives None where it has no meaning. In words, {here} is the side that it starts from and {there} the other;
+    In words, {here} is the side that it starts from and {there} the other;
     {base} and {label} are the base and the scaling of the former. Of a way that sets a parameter, {own} is its value
     there, {value} what `find` gives, and {each} both, by the letters of the sides.
     """
 
     code: str
     words: str
-    make: Callable[[Start], F64 | None]
+    make: Callable[[Start], _Made]
     #: Whether it may also, or may only, begin with a dump and end with what is stated: a fault is in what was computed.
     back: Literal["never", "also", "only"] = "never"
     parameter: str = ""
     find: Callable[[Start], object] = lambda _: None
 
 
-def _scale_twice(start: Start) -> F64 | None:
-    """Scale what was scaled once more, pair by pair."""
-    return None if start.kept is None else start.frequencies * start.kept
-
-
-def _scale_again(start: Start) -> F64 | None:
-    """Scale by llama3 once more, which looks at the wavelengths that the first time has made."""
-    return start.scale_by_wavelength(start.frequencies)
+def _scale_twice(start: Start) -> _Made:
+    """Scale what was scaled once more: pair by pair, or by llama3, which looks at wavelengths as they are then."""
+    by_pair = None if start.kept is None else start.frequencies * start.kept
+    return by_pair, start.scale_by_wavelength(start.frequencies)
 
 
 def _multiply(start: Start) -> F64 | None:
@@ -67,14 +67,14 @@ def _reverse_ramp(start: Start) -> F64 | None:
     return found
 
 
-def _set_base(choose: Callable[[Start], object], *, kept: bool = False) -> Callable[[Start], F64 | None]:
+def _set_base(choose: Callable[[Start], object]) -> Callable[[Start], _Made]:
     """Another base, for the scaling too, or with pairs divided by what they are divided by."""
 
-    def make(start: Start) -> F64 | None:
-        base = choose(start)
-        if base is None or (kept and start.kept is None):
+    def make(start: Start) -> _Made:
+        if (base := choose(start)) is None:
             return None
-        return start.keep_divisors(start.vary(base=base, scaling="none")) if kept else start.vary(base=base)
+        divided = None if start.kept is None else start.keep_divisors(start.vary(base=base, scaling="none"))
+        return start.vary(base=base), divided
 
     return make
 
@@ -208,14 +208,11 @@ WAYS: tuple[Way, ...] = (
         lambda one: one.vary(scaling="none"),
         back="only",
     ),
-    *(
-        Way(
-            "default-base",
-            "{there} has the default base 10000 ({base:.10g} in {here})",
-            _set_base(_choose_default, kept=kept),
-            back="also",
-        )
-        for kept in (False, True)
+    Way(
+        "default-base",
+        "{there} has the default base 10000 ({base:.10g} in {here})",
+        _set_base(_choose_default),
+        back="also",
     ),
     Way(
         "scaling-and-base-dropped",
@@ -224,10 +221,7 @@ WAYS: tuple[Way, ...] = (
         back="also",
     ),
     *(Way(ROUNDED_CODE, ROUNDED.format(there="{there}", dtype=name), _round(name)) for name in _ROUNDED),
-    *(
-        Way("scaling-twice", "scaling applied twice in {there} ({label} in {here})", make)
-        for make in (_scale_twice, _scale_again)
-    ),
+    Way("scaling-twice", "scaling applied twice in {there} ({label} in {here})", _scale_twice),
     Way("scaling-inverted", "{there} multiplies where {here} divides ({label})", _multiply),
     Way("ramp-reversed", "{there} divides the pairs that {here} keeps, and keeps the others ({label})", _reverse_ramp),
     Way(
@@ -239,16 +233,11 @@ WAYS: tuple[Way, ...] = (
     Way("share-twice", "the share that is turned is taken twice in {there}", _share(2)),
     Way("exponent", "the exponents of {there} are over the width of the head, not over what is turned", _over_head),
     *(
-        Way(
-            "exponent",
-            f"the exponents of {{there}} are {words}",
-            _set_base(_raise_base(power), kept=kept),
-        )
+        Way("exponent", f"the exponents of {{there}} are {words}", _set_base(_raise_base(power)))
         for power, words in (
             (0.5, "half of those of {here}: i/D for 2i/D"),
             (2, "twice those of {here}: 4i/D for 2i/D"),
         )
-        for kept in (False, True)
     ),
     Way("exponent", "the exponents of {there} are over the channels that are turned, not over the head", _over_turned),
     Way(
@@ -309,16 +298,12 @@ WAYS: tuple[Way, ...] = (
 #: What is said where no way is known: in which one number the sides differ.
 OTHERS: tuple[Way, ...] = (
     Way("other-width", "{there} has the ladder of another width", _widen),
-    *(
-        Way(
-            "other-base",
-            "another base ({each})",
-            _set_base(Start.solve_base, kept=kept),
-            "never",
-            "base",
-            Start.solve_base,
-        )
-        for kept in (False, True)
+    Way(
+        "other-base",
+        "another base ({each})",
+        _set_base(Start.solve_base),
+        parameter="base",
+        find=Start.solve_base,
     ),
     Way(
         "other-scaling",
@@ -328,5 +313,3 @@ OTHERS: tuple[Way, ...] = (
         find=Start.solve_factor,
     ),
 )
-#: Every code, in their order.
-CAUSES = tuple(dict.fromkeys(way.code for way in (*WAYS, *OTHERS)))

@@ -61,7 +61,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     still = [name for name, value in stated.items() if value is None]
     still += ["all"] if known.by_type and known.needs and {*known.needs} <= {*still} else []  # its one type of layer
     listed, is_turned = _list_layer_types(keys, known), not (known.turns_by_base and has_no_base(keys, known))
-    types = tuple(replace(one, turns=one.turns and is_turned and one.name not in still) for one in listed)
+    still += [one.name for one in listed if not is_turned]
+    types = tuple(replace(one, turns=False) if one.turns and one.name in still else one for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
         report_needs(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]

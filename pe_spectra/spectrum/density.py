@@ -207,18 +207,14 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
     for start in range(0, len(u), _CHUNK):
         part = slice(start, start + _CHUNK)
         if u[part].max() > _LOW_WORDS * bandwidth:
-            u_low[part] = _scale_to_pair(values[part], low[part], n)[1]
+            u[part], u_low[part] = _scale(values[part], low[part], n)
     return u, u_low
 
 
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    return two_sum(*_scale_to_pair(values, low, n))
-
-
-def _scale_to_pair(values: F64, low: F64, n: int) -> tuple[F64, F64]:
     scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
     product, error = two_product(values, np.float64(scale))
-    return product, error + (values * scale_low + low * scale)
+    return two_sum(product, error + (values * scale_low + low * scale))
 
 
 def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:

@@ -1,4 +1,4 @@
-"""The schema that the declarations make is the one that was kept by hand, kind by kind."""
+"""The schema that the declarations make is the one that the program prints, and kind by kind the one kept by hand."""
 
 import gzip
 import json
@@ -10,6 +10,7 @@ from pe_spectra.answers.documents import build_schema
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, SIZES
 from pe_spectra.vocabulary import DTYPES
 from tests.models.stack_configurations import AXIAL
+from tests.pages.schema import write_schema
 from tests.program.test_frozen_answers import ADDED
 from tests.reference.answers.freeze import FROZEN
 
@@ -136,3 +137,8 @@ def test_a_kind_is_made_as_it_was_written(name):
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(MADE)
+
+
+def test_the_program_prints_what_is_declared(cli):
+    """From a file of the package, which `python -m tests.pages.schema` writes anew."""
+    assert cli("schema").out == write_schema()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 
@@ -286,6 +287,30 @@ cli.run_process()
 def test_calls_take_hardly_any_memory_of_the_system_at_any_depth(tmp_path):
     pytest.importorskip("resource")
     assert start(tmp_path, probe=CALLS)[1] < 100
+
+
+#: In place of the program, fills 24 MiB with arrays of 1 MiB, again and again: tells how many pages of memory that took
+#: of the system, after the first two times.
+ARRAYS = """
+import json, resource, sys
+import numpy as np
+from pe_spectra import cli
+def fill():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    held = [np.ones(1 << 17) for _ in range(24)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+def main():
+    faults = [fill() for _ in range(6)]
+    sys.stderr.write(json.dumps([0, max(faults[2:])]))
+    return 0
+cli.main = main
+cli.run_process()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries keep memory in their own ways")
+def test_the_memory_of_arrays_is_that_of_the_next_ones(tmp_path):
+    assert start(tmp_path, probe=ARRAYS)[1] < 100
 
 
 #: Runs the program and then tells which tables of measured software were read.

@@ -76,7 +76,7 @@ NEEDED = {
     "encodings": ("tomllib",),
     "compare": ("numpy.fft", "numpy.random"),
     "inspect": ("numpy.fft", "numpy.random", "numpy.polynomial", "scipy.special"),
-    "series": ("csv", "numpy.fft", "numpy.polynomial"),
+    "series": ("csv", "numpy.fft"),
     "precision": ("numpy.random",),
     "experiment report": ("csv", "numpy.random", "scipy.special"),
     "sweep": ("concurrent.futures", "csv"),

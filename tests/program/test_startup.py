@@ -199,7 +199,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             ("spectrum.density", "spectrum.kernels", "domains", "answers.annotations", "findings"),
         ),
         # of Python: what finds files in packages and reads archives takes a tenth of the import of NumPy
-        ("series readings.csv", ("importlib.resources", "tempfile", "zipfile", "numpy.ma")),
+        ("series readings.csv", ("importlib.resources", "tempfile", "zipfile", "numpy.ma", "numpy.polynomial")),
         ("series readings.csv", ("metrics.measured", "metrics.compare", "faithfulness.report", "spectrum.record")),
         # and of NumPy: arrays with masks, which its medians ask for, an eighth
         ("compare sinusoidal dft", ("numpy.ma", "domains", "encodings.combined", "encodings.lag_tables")),

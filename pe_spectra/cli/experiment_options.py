@@ -43,7 +43,9 @@ EXPERIMENT_OPTIONS: Mapping[str, Option] = {
         several=True,
     ),
     "workers": Option(
-        "--workers", "N|dask:tcp://HOST:PORT", "processes, or the workers of a Dask scheduler  [all processors]"
+        "--workers",
+        "N|dask:tcp://HOST:PORT",
+        "processes, or the workers of a Dask scheduler  [all processors with work]",
     ),
     "quick": Option("--quick", "", "a small form, within minutes: one learning rate, fewer passes, tasks, arms, seeds"),
     "output:results": Option(

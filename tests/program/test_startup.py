@@ -203,6 +203,8 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
         ("series readings.csv", ("metrics.measured", "metrics.compare", "faithfulness.report", "spectrum.record")),
         # and of NumPy: arrays with masks, which its medians ask for, an eighth
         ("compare sinusoidal dft", ("numpy.ma", "domains", "encodings.combined", "encodings.lag_tables")),
+        # of Python: processes, which a grid of a few quick points does not need
+        ("sweep count-low-bin --grid d=64,128 --output s.csv", ("multiprocessing", "concurrent.futures.process")),
         ("schema", ("numpy", "answers.documents", "importlib.resources")),
     ],
 )

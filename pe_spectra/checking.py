@@ -180,8 +180,8 @@ def check(
 
 
 def _read_tolerance(tolerance: object) -> float:
+    from pe_spectra.exact import EXACT
     from pe_spectra.limits import MAX_TOLERANCE
-    from pe_spectra.models.comparison.divergence import EXACT
     from pe_spectra.numbers import RealRange
 
     if tolerance is None:

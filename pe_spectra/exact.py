@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
+#: Relative error of numbers that are exact: a few roundings in float64.
+EXACT = 2.0**-50
 #: Digits of the decimal arithmetic that frequencies are computed in.
 DIGITS = 60
 CONTEXT = Context(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pe_spectra.errors import InputError
 from pe_spectra.names import ENCODING_CLASSES
-from pe_spectra.spec import FileSpec, parse_spec
 
 if TYPE_CHECKING:
     from pe_spectra.encodings import Encoding
@@ -25,6 +24,8 @@ def find_encoding_named(text: str, label: str) -> Encoding | None:
     """
     if os.path.exists(text):
         return None
+    from pe_spectra.spec import FileSpec, parse_spec
+
     try:
         spec = parse_spec(text, label)
     except InputError:

@@ -65,8 +65,8 @@ def check(
     more = _read_accepted(accept, reason)
     from pe_spectra.answers.frozen_checks import answer_check
     from pe_spectra.checking import compare_all
+    from pe_spectra.exact import EXACT
     from pe_spectra.frozen.frozen_file import FrozenFile, read_frozen
-    from pe_spectra.models.comparison.divergence import EXACT
 
     place, allowed = Path(against), EXACT if tolerance is None else tolerance
     frozen = read_frozen(place, "--against")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pe_spectra.cli.listings import explain_code
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.cli.subject import Subject, check_together, check_work, list_undecided
 from pe_spectra.errors import InputError
@@ -100,6 +99,8 @@ def inspect(
     from pe_spectra.inspection import KINDS
 
     if explain is not None:
+        from pe_spectra.cli.listings import explain_code
+
         return explain_code(run, explain, KINDS, subject.encoding or ())
     if not subject.encoding:
         raise InputError("SPEC is missing", accepted="an encoding, or a file with a table; see --help")

@@ -101,7 +101,6 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     from pe_spectra.answers.differences import answer_differences
     from pe_spectra.models.comparison.rotations import compare_rotations
     from pe_spectra.models.comparison.scheme_diff import add_beside, add_windows
-    from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
     from pe_spectra.models.stacks.allocation import say_chosen, say_unused
 
     if stacks:
@@ -115,8 +114,11 @@ def _compare(sides: Sequence[Side], stacks: Sequence[Stack], setting: Setting, n
     if len(stating) == 2:
         found = (add_windows if stacks else add_beside)(found, *stating)
     tables = None if stacks else _compare_waves(sides[0], sides[1])
-    if tables is not None and not shows_rotations(tables, found):
-        return _answer_tables(sides[0], sides[1], tables, setting.check, remark_rotations(found))
+    if tables is not None:
+        from pe_spectra.models.comparison.wave_tables import remark_rotations, shows_rotations
+
+        if not shows_rotations(tables, found):
+            return _answer_tables(sides[0], sides[1], tables, setting.check, remark_rotations(found))
     said = [f"{letter}: {note}" for letter, side in (("A", a), ("B", b)) for note in side.notes]
     said += [f"entry by entry: {'; '.join(tables.findings)}"] if tables is not None else []
     said += notes
@@ -136,10 +138,10 @@ def _state_equal(sides: Sequence[Side], tables: TableDiff | None) -> str:
 
 def _compare_waves(a: Side, b: Side) -> TableDiff | None:
     """Compare as tables two arrays that each hold cosines and sines side by side; None for others."""
-    from pe_spectra.models.comparison.wave_tables import compare_waves
-
     if a.dump is None or b.dump is None or a.table is None or b.table is None:
         return None
+    from pe_spectra.models.comparison.wave_tables import compare_waves
+
     return compare_waves(a.table, b.table, a.dump, b.dump)
 
 

@@ -9,6 +9,7 @@ are one point here (`collisions` counts them): a pair of points stands for as ma
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.certificates import ExactKeys, describe_pair, find_keys
 from pe_spectra.faithfulness.closest_pair import measure_pairs
 from pe_spectra.faithfulness.code_table import CodeTable
-from pe_spectra.faithfulness.near_search import FoundNear, Nearest, Points, choose_nearest, search
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import LIST_OF_TEXTS, Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import check_length
+
+if TYPE_CHECKING:
+    from pe_spectra.faithfulness.near_search import FoundNear
 
 RADIUS = RealRange(minimum=1e-300, maximum=1e300)
 LIMIT = IntegerRange(minimum=0, maximum=1 << 16)
@@ -143,6 +146,8 @@ def search_table(table: CodeTable, radius: float, limit: int) -> NearPairs:
         raise InputError("no vectors to compare", encoding.label, accepted)
     error = table.distance_error
     first, sizes = _merge(keys.merging, len(places))
+    from pe_spectra.faithfulness.near_search import Points, search
+
     found = search(Points(table.codes[first], sizes, radius, error or 0.0), limit)
     nearest = found.nearest.list_pairs()
     named = [(places[first[s]], places[first[t]], distance, sizes[s] * sizes[t]) for s, t, distance in nearest]
@@ -168,6 +173,8 @@ def _search_lags(encoding: Encoding, keys: ExactKeys, size: int, radius: float, 
     """Search lags 1 .. size-1 in place of pairs, where they decide; each is named by its first pair."""
     if not (isinstance(encoding, HasTable) and isinstance(encoding, HasKernel) and _depends_on_lag(encoding)):
         return None
+    from pe_spectra.faithfulness.near_search import FoundNear, Nearest, choose_nearest
+
     kernel = encoding.kernel(np.arange(size))[0]
     lags = np.arange(1, size)
     if keys.merging is not None:  # a repeated code is no near one

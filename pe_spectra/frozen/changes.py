@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pe_spectra.exact import EXACT
 from pe_spectra.faces import Cell
+from pe_spectra.frozen.changed import Change, EntryComparison
 from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
 from pe_spectra.frozen.equality import are_equal, holds, is_rounding
 from pe_spectra.limits import UNSTATED_LENGTH
-from pe_spectra.models.comparison.divergence import EXACT, Diff, Difference
+from pe_spectra.models.comparison.divergence import Diff, Difference
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
-from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.quantities import Result
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 
@@ -53,35 +54,6 @@ _NAMED = ("layers", "schemes", "arrays")
 _ROUNDINGS = 4
 #: Members of a list that are shown, and characters of a digest.
 _SHOWN, _CHARACTERS = 6, 16
-_SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change(Result):
-    """One thing that is not as it was frozen."""
-
-    what: str = quantity("Name of the key, as the frozen file has it, or of the part, as `diff` has it.")
-    layers: tuple[str, ...] = quantity("The types of layers, the parts or the arrays that changed so.", default=())
-    frozen: Cell = quantity("Its value when it was frozen; null for none.", schema=_SAID)
-    now: Cell = quantity("Its value now; null for none.", schema=_SAID)
-    effect: str = quantity("What the change is, in one sentence; A is what was frozen, B what is there now.")
-    first_position: int | None = quantity(
-        "First position where a phase is off by more than pi/8; of an array the first row of the stretch in which its "
-        "first other number is; null where none is known.",
-        default=None,
-        minimum=0,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EntryComparison(Result):
-    """What changed in one entry; besides, the comparison of its rotations, findings, and keys that are not compared."""
-
-    changes: tuple[Change, ...] = ()
-    diff: Diff | None = None
-    new: tuple[FrozenFinding, ...] = ()
-    gone: tuple[FrozenFinding, ...] = ()
-    unknown: tuple[str, ...] = ()
 
 
 class _Found(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra._version import __version__
 from pe_spectra.errors import InputError
@@ -15,15 +15,16 @@ from pe_spectra.findings import OPEN_OBJECT, Finding
 from pe_spectra.frozen.coding import decode, decode_fields, decode_record, encode, encode_fields, list_fields
 from pe_spectra.model_sources import Side
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.comparison.scheme_diff import list_beside
-from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.models.comparison.beside import list_beside
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CALLED, FINDING_LEVELS, FURTHER
+
+if TYPE_CHECKING:
+    from pe_spectra.models.dumps.dump import Dump
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
 _ELSEWHERE = (
@@ -68,6 +69,8 @@ class FrozenLayer(Result):
         """The rotation with what is known of its array."""
         if self.rotation is None or not self.dump:
             return self.rotation
+        from pe_spectra.models.dumps.dump import Dump
+
         known = {name: getattr(self.rotation, name) for name in Rotation.quantities()}
         return Dump(**{**known, **self.dump})
 
@@ -143,6 +146,8 @@ def take_side(side: Side, known: Any = None) -> Entry:
     if side.configuration is not None:
         findings = _find_known(known, side.keys)
         if findings is None:
+            from pe_spectra.models.checks import audit_configuration
+
             findings = tuple(map(take_finding, audit_configuration(side.configuration).findings))
         source = None if side.keys is None else seal(side.keys, findings)
         return replace(_take_configuration(side.configuration), source=source, findings=findings)
@@ -233,7 +238,7 @@ def _list_caches(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _take_dump(dump: Dump) -> FrozenLayer:
-    besides = {name: getattr(dump, name) for name in list_fields(Dump) if name not in _NOT_OF_DUMPS}
+    besides = {name: getattr(dump, name) for name in list_fields(type(dump)) if name not in _NOT_OF_DUMPS}
     return FrozenLayer(rotation=dump, dump=besides)
 
 
@@ -269,23 +274,23 @@ def read_entry(document: Any, where: str) -> Entry:
     8
     """
     found: Entry = decode_record(Entry, document, where)
-    names = [name for name in list_fields(Dump) if name not in _NOT_OF_DUMPS]
-    layers: dict[str, FrozenLayer] = {}
+    layers = dict(found.layers)
     for name, layer in found.layers.items():
-        besides = document["layers"][name].get("dump", {})
-        held = decode_fields(Dump, besides, f"{where}.layers.{name}.dump", names)
-        _check_dump(layer.rotation, held, f"{where}.layers.{name}.dump")
-        layers[name] = replace(layer, dump=held)
+        if besides := document["layers"][name].get("dump"):
+            layers[name] = replace(layer, dump=_read_dump(layer.rotation, besides, f"{where}.layers.{name}.dump"))
     return replace(found, layers=layers)
 
 
-def _check_dump(rotation: Rotation | None, held: Mapping[str, Any], where: str) -> None:
-    """Refuse what no array can hold: other bounds than frequencies, or no rows."""
-    if not held:
-        return
+def _read_dump(rotation: Rotation | None, besides: Any, where: str) -> Mapping[str, Any]:
+    """Read what is known of an array besides, but what none can hold: other bounds than frequencies, or no rows."""
+    from pe_spectra.models.dumps.dump import Dump
+
+    names = [name for name in list_fields(Dump) if name not in _NOT_OF_DUMPS]
+    held = decode_fields(Dump, besides, where, names)
     known = None if rotation is None else rotation.frequencies
     bounds, rows = held.get("error_bounds"), held.get("rows")
     if known is None or bounds is None or len(bounds) != len(known) or "kind" not in held:
         raise InputError(f"{where} has not a bound for each frequency", accepted="a file that freeze wrote")
     if rows is not None and rows < 1:
         raise InputError(f"{where}.rows is out of range", str(rows), "from 1 on is accepted")
+    return held

@@ -16,7 +16,6 @@ import numpy as np
 
 from pe_spectra.encodings.equal_rows import U64, choose_columns, find_first_equal, hash_rows
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.precision.dtypes import Carried
 
 #: Computes rows by their numbers, (n,) -> (n, columns).
@@ -183,6 +182,8 @@ def find_nearest_held(evaluate: Evaluate, rows: int) -> Nearest:
     >>> find_nearest_held(lambda rows: table[rows], 3)
     (1.0, (0, 2))
     """
+    from pe_spectra.faithfulness.closest_pair import find_closest_pair
+
     table = evaluate(np.arange(rows)).astype(np.float64)
     found = find_closest_pair(table)
     return (found.distance if found.distance is not None else np.inf), found.pair

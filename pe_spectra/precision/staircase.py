@@ -14,7 +14,6 @@ from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_e
 from pe_spectra.encodings.sampled import Sampled, read_table_at
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import find_rational_key
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.ordering import list_distinct
@@ -156,6 +155,8 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
     places = list_places(encoding, size) + start
     exact, keys, plain = places.astype(np.float64), find_exact_key(encoding, places), encoding
     if isinstance(encoding, Sampled):
+        from pe_spectra.faithfulness.certificates import find_rational_key
+
         exact, keys, plain = encoding.positions, find_rational_key(encoding), encoding.encoding
         falls = np.flatnonzero(np.diff(exact) <= 0)[:1]
         if len(falls):

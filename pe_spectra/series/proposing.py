@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from pe_spectra.domains import PERIODS, Duration, Moment, read_duration, read_months
 from pe_spectra.encodings import Encoding, find_encoding
-from pe_spectra.encodings.calendar import FIELDS, Calendar
 from pe_spectra.encodings.combined import Hybrid
 from pe_spectra.encodings.known_periods import KnownPeriods
 from pe_spectra.encodings.sinusoidal import Sinusoidal
@@ -235,6 +234,8 @@ def _build_periods(inside: Sequence[SharedPeriod], d: int, sampling: Sampling) -
 
 def _build_calendar(report: SeriesReport, demand: Demand) -> Encoding:
     """The fields of the periods, and all that are finer down to the step."""
+    from pe_spectra.encodings.calendar import FIELDS, Calendar
+
     sampling = report.sampling
     text = write_step(sampling)
     step = read_duration(text)

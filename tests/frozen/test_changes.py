@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from pe_spectra.errors import InputError
+from pe_spectra.exact import EXACT
 from pe_spectra.frozen.changes import _TOLD, compare_entries
 from pe_spectra.frozen.coding import decode_record, encode, encode_fields
 from pe_spectra.frozen.digests import digest_array
 from pe_spectra.frozen.entries import Entry, FrozenLayer, read_entry, take_side, write_entry
 from pe_spectra.frozen.equality import are_equal
 from pe_spectra.model_sources import Side
-from pe_spectra.models.comparison.divergence import EXACT
 from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.quantities import quantity

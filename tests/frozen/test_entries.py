@@ -82,7 +82,7 @@ def test_findings_are_looked_for_again_only_where_a_key_changed(monkeypatch):
     monkeypatch.undo()
     looked = []
     found = audit_configuration(side.configuration)
-    monkeypatch.setattr("pe_spectra.frozen.entries.audit_configuration", lambda one: looked.append(one) or found)
+    monkeypatch.setattr("pe_spectra.models.checks.audit_configuration", lambda one: looked.append(one) or found)
     again = Side(shown="moved.json", configuration=read(config), keys=dict(reversed(config.items())))
     assert write_entry(take_side(again, frozen)) == frozen
     assert looked == []

@@ -19,7 +19,7 @@ from pe_spectra.claims import judging
 from pe_spectra.encodings import ENCODINGS, calendar
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_llama3, scale_yarn
-from pe_spectra.exact import DIGITS
+from pe_spectra.exact import DIGITS, EXACT
 from pe_spectra.experiment import tasks
 from pe_spectra.experiment.design import FULL
 from pe_spectra.faithfulness import growth, near_search, pair_lags, separation
@@ -29,7 +29,7 @@ from pe_spectra.inspection import channels, formulas, levels, periods, ridges
 from pe_spectra.metrics import linearity, order
 from pe_spectra.metrics.common_ground import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
-from pe_spectra.models.comparison.divergence import BREAKS, EXACT
+from pe_spectra.models.comparison.divergence import BREAKS
 from pe_spectra.models.lengths import proposals
 from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from pe_spectra.exact import F64
-from pe_spectra.models.comparison.divergence import EXACT, Cause, find_off
+from pe_spectra.exact import EXACT, F64
+from pe_spectra.models.comparison.divergence import Cause, find_off
 from pe_spectra.models.comparison.start import Start
 from pe_spectra.models.comparison.ways import OTHERS, WAYS, Way
 from pe_spectra.models.dumps.dump import Dump

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import EXACT, F64
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity
@@ -17,8 +17,6 @@ from pe_spectra.records import dataclass
 
 #: A phase that is off by more than this breaks a port, in rad.
 BREAKS = math.pi / 8
-#: Relative error of numbers that are exact: a few roundings in float64.
-EXACT = 2.0**-50
 
 #: Code of the cause that layers have what others should have, whose words name both.
 OTHER_LAYERS = "other-layers"

@@ -11,8 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from pe_spectra.models.comparison.beside import list_beside
 from pe_spectra.models.comparison.divergence import Diff, Difference, Unknown
-from pe_spectra.models.comparison.unread_parts import list_unread, states_part
 from pe_spectra.models.scheme import find_formula, turn_layer
 from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
@@ -107,6 +107,8 @@ def list_alone(a: Configuration, b: Configuration) -> tuple[str, ...]:
     >>> list_alone(*(read_configuration({"model_type": model}, "config.json") for model in ("llava", "llama")))
     ('A alone states vision_config, which is not compared',)
     """
+    from pe_spectra.models.comparison.unread_parts import states_part
+
     names = [{part.part: part for part in one.parts} for one in (a, b)]
     return tuple(
         f"{letter} alone states {name}, which is not compared"
@@ -138,6 +140,8 @@ def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
     >>> added.agree, added.differences[0].effect
     (False, 'vision_config: rows is 50 in A and 101 in B')
     """
+    from pe_spectra.models.comparison.unread_parts import list_unread
+
     beside = compare_beside(a, b, turned=False)
     names = ["errors" if one.what == "errors" else "other_schemes" for one in beside]
     more = [*_compare_windows(a, b), *_compare_places(a, b)]
@@ -261,20 +265,6 @@ def _name(layer: LayerStatement, is_each: bool) -> str:
     """What a layer is called beside others: its type, or where one side has one type, whether it is turned."""
     turned = "turned" if layer.turns else "not turned"
     return f"{layer.name}, {turned}" if is_each else turned
-
-
-def list_beside(configuration: Configuration) -> Iterator[tuple[str, Configuration]]:
-    """Give each other way, and each other part with its own ways, by where it is.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> keys = {"model_type": "clip", "text_config": {}, "vision_config": {}}
-    >>> [place for place, _ in list_beside(read_configuration(keys, "config.json"))]
-    ['vision_config']
-    """
-    yield from ((one.where, one) for one in configuration.list_ways())
-    for part in configuration.parts:
-        yield part.part, part
-        yield from ((f"{part.part}: {one.where}", one) for one in part.list_ways())
 
 
 def _compare(a: Configuration, b: Configuration, place: str) -> Iterator[SchemeDifference]:

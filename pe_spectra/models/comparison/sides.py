@@ -12,13 +12,12 @@ import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
-from pe_spectra.exact import F64
+from pe_spectra.exact import EXACT, F64
 from pe_spectra.models.comparison.causes import find_cause, label_scaling, show
-from pe_spectra.models.comparison.divergence import EXACT, Cause, Difference, LayerDiff, find_off
+from pe_spectra.models.comparison.divergence import Cause, Difference, LayerDiff, find_off
 from pe_spectra.models.comparison.start import BLENDS
 from pe_spectra.models.comparison.ways import ROUNDED, ROUNDED_CODE
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
-from pe_spectra.models.dumps.identification import LADDERS
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.numbers import find_shortest
@@ -142,8 +141,14 @@ class Sides:
         elif a.base and b.base and not self.have_one_base:
             raised, other = (a, b) if a.base > b.base else (b, a)
             # what is stated is no guess
-            if not self.layer.agree and isinstance(raised, Dump) and raised.scaling in LADDERS:
+            if not self.layer.agree and isinstance(raised, Dump) and _is_ladder(raised):
                 yield _remark_ntk("A" if raised is a else "B", raised, other.base or 0.0)
+
+
+def _is_ladder(dump: Dump) -> bool:
+    from pe_spectra.models.dumps.identification import LADDERS
+
+    return dump.scaling in LADDERS
 
 
 def _explain_frequencies(sides: Sides) -> str:

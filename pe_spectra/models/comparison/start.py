@@ -14,8 +14,7 @@ from pe_spectra.encodings.rope_ladders import blend_by_turns
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import PeSpectraError
-from pe_spectra.exact import F64, I64
-from pe_spectra.models.comparison.divergence import EXACT
+from pe_spectra.exact import EXACT, F64, I64
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.records import dataclass

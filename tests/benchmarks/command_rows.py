@@ -74,6 +74,8 @@ NEEDED = {
     "faithfulness": ("numpy.fft",),
     "claims": ("numpy.fft", "tomllib"),
     "encodings": ("tomllib",),
+    "freeze": ("hashlib",),
+    "check": ("hashlib",),
     "compare": ("numpy.fft", "numpy.random"),
     "inspect": ("numpy.fft", "numpy.random", "numpy.polynomial", "scipy.special"),
     "series": ("csv", "numpy.fft"),

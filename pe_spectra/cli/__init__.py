@@ -28,7 +28,7 @@ _MANY = 400_000
 _PLACES = (1 << 14) + 1
 #: Bytes of a block that is taken and given back at once, and never touched. From then on glibc keeps blocks up to this
 #: size for the next arrays, twice as much in all (mallopt(3): its threshold is dynamic, up to 32 MiB). Before that it
-#: gives what is larger than 128 KiB back to the system, and takes it anew, each page by a fault: a sixth of the time
+#: gives what is larger than 128 KiB back to the system, and takes it anew, each page by a fault: a fifth of the time
 #: that `faithfulness` took.
 _BLOCK = 31 << 20
 #: Seconds between a Ctrl-C and the next try: cleaning up takes less, and nobody notices the difference.

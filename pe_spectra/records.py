@@ -1,20 +1,16 @@
 """Frozen records: the `dataclass` of the standard library, made in a small part of its time.
 
 That one writes and compiles six methods for each frozen class; of 52 classes, as a spectrum needed, this was
-a third of what a command took beside its libraries. Here they are compiled once for all classes, and the standard
-library is asked for the fields of a class when somebody asks it. All else is the standard library's: `field`, `fields`,
-`replace`, defaults, `__post_init__`.
+a third of what a command took beside its libraries. Here they are compiled once for all classes, and look at the fields
+when they are called. All else is the standard library's: `field`, `fields`, `replace`, defaults, `__post_init__`.
 """
 
 from __future__ import annotations
 
 import sys
-from _thread import RLock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from dataclasses import dataclass as _declare
-from functools import cache
-from inspect import get_annotations
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import SimpleNamespace
@@ -60,61 +56,18 @@ def find_annotation(cls: type[Any], name: str) -> Any:
 
 def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
     cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library works out a signature for it
+    _find_fields(cls, kw_only)
+    found = fields(cls)
     own = {name for name, value in vars(cls).items() if value is not None}  # with __eq__ alone, __hash__ is None
-    cls.__dataclass_fields__ = _Fields(cls, kw_only)
     methods: dict[str, Any] = {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete, "__repr__": _write}
     if "__init__" not in own:
-        methods |= {"__init__": _begin_to_take(cls), "__signature__": _Signature()}
+        methods |= {"__init__": _take(cls, found), "__signature__": _Signature()}
     if eq:
-        methods |= _compare_fields(cls)
+        methods |= _compare_by([one.name for one in found if one.compare])
     for name, method in methods.items():
         if name not in own:
             setattr(cls, name, method)
     return cls
-
-
-class _Fields:
-    """Stands for the fields of a record until the standard library is asked for them, and then makes way for them.
-
-    To make records and to compare them it is enough to know what each field takes. What the standard library does to
-    find that out takes twice as long, and few classes need it: those of which records are replaced or shown.
-    """
-
-    _lock = RLock()
-
-    def __init__(self, cls: type[Any], kw_only: bool) -> None:
-        self.cls, self._kw_only = cls, kw_only
-        self.own: dict[str, Field[Any]] = {}
-        for name, hint in get_annotations(cls).items():
-            if "ClassVar" in str(hint):
-                continue
-            given: Any = getattr(cls, name, MISSING)
-            self.own[name] = one = given if isinstance(given, Field) else field(default=given)
-            if one is given and one.default is not MISSING:  # as the standard library leaves a class
-                setattr(cls, name, one.default)
-            elif one is given:
-                delattr(cls, name)
-
-    def __get__(self, _: object, __: object) -> Mapping[str, Field[Any]]:
-        with self._lock:
-            if vars(self.cls)["__dataclass_fields__"] is self:
-                for name, one in self.own.items():
-                    setattr(self.cls, name, one)
-                _find_fields(self.cls, self._kw_only)
-        found: Mapping[str, Field[Any]] = vars(self.cls)["__dataclass_fields__"]
-        return found
-
-
-def _list_fields(cls: type[Any]) -> Mapping[str, Field[Any]]:
-    """The fields of a record by their names, those of the classes that it is built on first."""
-    found: dict[str, Field[Any]] = {}
-    for one in reversed(cls.__mro__):
-        known = vars(one).get("__dataclass_fields__")
-        if isinstance(known, _Fields):
-            found |= known.own
-        elif known is not None:
-            found |= {known.name: known for known in fields(one)}
-    return found
 
 
 def _find_fields(cls: type[Any], kw_only: bool) -> None:
@@ -123,33 +76,22 @@ def _find_fields(cls: type[Any], kw_only: bool) -> None:
     It compiles two methods more for what it is told is frozen, and builds only on what is as frozen. So it is told that
     nothing is, and afterwards that all are: classes that it makes itself may be built on records.
     """
-    bases = [one for one in cls.__mro__[1:] if hasattr(one, "__dataclass_fields__")]
-    made = [vars(one)["__dataclass_params__"] for one in bases if "__dataclass_params__" in vars(one)]
-    for one in made:
+    bases = [vars(one)["__dataclass_params__"] for one in cls.__mro__[1:] if "__dataclass_params__" in vars(one)]
+    for one in bases:
         one.frozen = False
     try:
         _declare(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     finally:
-        for one in (*made, cls.__dataclass_params__):
+        for one in (*bases, cls.__dataclass_params__):
             one.frozen = True
 
 
-def _begin_to_take(cls: type[Any]) -> Callable[..., None]:
-    """Make the method that takes the fields of the first record, and leaves those of all others to a quicker one."""
-
-    def begin(self: Any, /, *placed: Any, **given: Any) -> None:
-        cls.__init__ = take = _take(cls)
-        take(self, *placed, **given)
-
-    return begin
-
-
-def _take(cls: type[Any]) -> Callable[..., None]:
+def _take(cls: type[Any], found: Sequence[Field[Any]]) -> Callable[..., None]:
     """Make the method that takes the fields."""
-    taken = {name: one for name, one in _list_fields(cls).items() if one.init}
-    usual = {name: one.default for name, one in taken.items()}
-    factories = [(name, one.default_factory) for name, one in taken.items() if one.default_factory is not MISSING]
-    required = {name for name, one in taken.items() if not _has_default(one)}
+    taken = [one for one in found if one.init]
+    usual = {one.name: one.default for one in taken}
+    factories = [(one.name, one.default_factory) for one in taken if one.default_factory is not MISSING]
+    required = usual.keys() - {one.name for one in taken if _has_default(one)}
     goes_on = hasattr(cls, "__post_init__")
 
     def init(self: Any, /, *placed: Any, **given: Any) -> None:
@@ -203,20 +145,18 @@ def _show_default(one: Field[Any]) -> Any:
     return one.default_factory if one.default is MISSING else one.default
 
 
-def _compare_fields(cls: type[Any]) -> dict[str, Callable[..., Any]]:
-    """Make the methods that compare two records of a class by their fields, and give their hash."""
-
-    @cache
-    def find() -> Callable[[Any], Any]:
-        names = [name for name, one in _list_fields(cls).items() if one.compare]
-        # of two names or more it gives a tuple, as is compared
-        return attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, name) for name in names)
+def _compare_by(names: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """Make the methods that compare two records of a class by these fields, and give their hash."""
+    # of two names or more it gives a tuple, as is compared
+    read: Callable[[Any], Any] = (
+        attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, name) for name in names)
+    )
 
     def equals(self: Any, other: object) -> Any:
-        return find()(self) == find()(other) if other.__class__ is self.__class__ else NotImplemented
+        return read(self) == read(other) if other.__class__ is self.__class__ else NotImplemented
 
     def get_hash(self: Any) -> int:
-        return hash(find()(self))
+        return hash(read(self))
 
     return {"__eq__": equals, "__hash__": get_hash}
 

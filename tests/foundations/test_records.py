@@ -2,23 +2,16 @@
 
 import copy
 import dataclasses
-import gc
-import importlib
 import inspect
 import pickle
 import statistics
 import sys
-import threading
 import time
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-import pe_spectra
 from pe_spectra import records
-
-PACKAGE = Path(pe_spectra.__file__).parent
 
 
 def declare(decorator, **more):
@@ -106,50 +99,6 @@ def test_either_is_built_on_the_other(first, second):
         wide.value = 2
     with pytest.raises(TypeError, match="cannot inherit non-frozen"):
         dataclasses.dataclass(type("Loose", (Wide,), {}))
-
-
-def test_the_standard_library_is_asked_for_fields_where_somebody_asks_it():
-    edge, wide = declare(records.dataclass)
-    assert wide(value=1, width=2) == wide(value=1, width=2, secret=3)
-    assert hash(edge(value=1)) != hash(wide(value=1, width=2))
-    assert [type(vars(one)["__dataclass_fields__"]) for one in (edge, wide)] == [records._Fields] * 2
-    assert [one.name for one in dataclasses.fields(wide)] == ["value", "unit", "marks", "secret", "double", "width"]
-    assert [type(vars(one)["__dataclass_fields__"]) for one in (edge, wide)] == [dict] * 2
-    assert wide(value=1, width=2) == dataclasses.replace(wide(value=2, width=2), value=1)
-
-
-def test_a_record_takes_what_the_standard_library_finds():
-    """Of every record of the package, but for those that others have asked for already."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-        if not name.startswith(("pe_spectra.experiment", "pe_spectra.pytest_plugin", "pe_spectra.__main__")):
-            importlib.import_module(name)
-    waiting = [one for one in gc.get_objects() if isinstance(one, records._Fields)]
-    waiting = [one for one in waiting if one.cls.__module__.startswith("pe_spectra.")]
-    assert len(waiting) > 20
-    for one in waiting:
-        listed = records._list_fields(one.cls)
-        found = one.cls.__dataclass_fields__
-        assert {**listed} == {known.name: found[known.name] for known in dataclasses.fields(one.cls)}
-
-
-def test_many_threads_find_the_same_fields():
-    edge, wide = declare(records.dataclass)
-    start = threading.Barrier(8)
-    found = []
-
-    def ask():
-        start.wait()
-        found.append([(one.name, dict(one.metadata)) for one in dataclasses.fields(wide)])
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert found == [found[0]] * 8
-    assert ("secret", {"a": 1}) in found[0]
-    assert edge.unit == "rad"
 
 
 def test_classes_are_told_apart():

@@ -31,8 +31,8 @@ UNUSABLE_VALUE = Kind(
     "1/64, a factor beyond 0.001 .. 10**6, others of a scaling beyond 10**-6 .. 10**6",
     references=(TRANSFORMERS,),
 )
-#: What is read in place of such a value: where the answers are alike it does not matter.
-_INSTEAD = (64, 96)
+#: What is read in place of such a value, a small number and a large one: where answers are alike it does not matter.
+_INSTEAD = (8, 96)
 #: Files have few such keys; of more the first alone is told.
 _MOST = 8
 #: What JSON has for values; what else Python writes is none of them.

@@ -43,9 +43,7 @@ EXPERIMENT_OPTIONS: Mapping[str, Option] = {
         several=True,
     ),
     "workers": Option(
-        "--workers",
-        "N|dask:tcp://HOST:PORT",
-        "processes, or the workers of a Dask scheduler  [all processors with work]",
+        "--workers", "N|dask:tcp://HOST:PORT", "processes, or the workers of a Dask scheduler  [all processors]"
     ),
     "quick": Option("--quick", "", "a small form, within minutes: one learning rate, fewer passes, tasks, arms, seeds"),
     "output:results": Option(

@@ -85,9 +85,8 @@ def sweep(
     columns, seconds = _look_at_first(points)
     names = [name for name, _ in points[0].values]
     settings = {"command": command, "options": names, "answer": columns}
-    most = math.ceil(seconds * len(points) / _PORTION)  # to start one takes as long as a portion does
     with (
-        open_pool(read_workers(workers, most=most)) as pool,
+        open_pool(read_workers(workers)) as pool,
         Ledger.open(
             place.with_suffix(".csv") if is_table else place,
             settings,

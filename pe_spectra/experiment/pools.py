@@ -6,13 +6,19 @@ took with it, and leaves whatever is finished with whoever asked.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
 import re
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures.process import ProcessPoolExecutor
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
 from pe_spectra._version import __version__
@@ -53,12 +59,8 @@ class Pool:
     given_up: tuple[type[BaseException], ...] = ()
 
 
-def read_workers(text: str | None, name: str = "--workers", *, most: int = MAX_WORKERS) -> int | str:
+def read_workers(text: str | None, name: str = "--workers") -> int | str:
     """Read how many processes, or which scheduler; as many as there are processors where nothing is said.
-
-    Parameters
-    ----------
-    most : how many there is work for.
 
     Raises
     ------
@@ -66,12 +68,9 @@ def read_workers(text: str | None, name: str = "--workers", *, most: int = MAX_W
 
     >>> read_workers("2"), read_workers("dask:tcp://127.0.0.1:8786")
     (2, 'dask:tcp://127.0.0.1:8786')
-    >>> read_workers(None, most=1)
-    1
     """
     if text is None:
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        return max(1, min(processors, most, MAX_WORKERS))
+        return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, MAX_WORKERS)
     if text.startswith(_DASK):
         kind, _, place = text.removeprefix(_DASK).partition("://")
         if not (kind and place):
@@ -106,10 +105,8 @@ def open_pool(workers: int | str, name: str = "--workers") -> Iterator[Pool]:
         limit_threads()
         yield Pool(executor=_Here(), count=lambda: 1)
     else:
-        from pe_spectra.experiment.processes import Processes
-
         limit_threads()
-        processes = Processes(workers)
+        processes = _Processes(workers)
         try:
             yield Pool(executor=processes, count=lambda: workers)
         finally:
@@ -203,6 +200,91 @@ class _Here(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+# --------------------------------------------------------------------- processes on this machine
+
+
+class _Processes(Executor):
+    """So many processes, each with an executor of its own: one that ends takes only its own task with it."""
+
+    def __init__(self, count: int) -> None:
+        _start_tracker()
+        self._lanes = [_Lane() for _ in range(count)]
+        # before multiprocessing waits for its processes: what is left then is done for nobody
+        atexit.register(self.shutdown)
+
+    def submit(self, fn: Callable[_P, _Value], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_Value]:
+        lane = min(self._lanes, key=lambda lane: lane.count_unfinished())
+        return lane.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        atexit.unregister(self.shutdown)
+        for lane in self._lanes:
+            lane.let_go()
+        for lane in self._lanes:
+            lane.executor.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+
+class _Lane:
+    """One process, made anew when it has ended; it ends at once when this one does, or lets go of it."""
+
+    def __init__(self) -> None:
+        self._futures: list[Future[Any]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        # not by fork: numerical libraries have threads, and locks that would stay locked
+        context = get_context("spawn")
+        line, self._lifeline = context.Pipe(duplex=False)
+        self.executor = ProcessPoolExecutor(1, mp_context=context, initializer=_prepare_worker, initargs=(line,))
+
+    def submit(self, fn: Callable[_P, _Value], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_Value]:
+        # a process that is started now never hears of Ctrl-C, which a terminal sends to all of them
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            try:
+                future = self.executor.submit(fn, *args, **kwargs)
+            except BrokenExecutor:
+                self.let_go()
+                self._begin()
+                future = self.executor.submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._futures = [*(one for one in self._futures if not one.done()), future]
+        return future
+
+    def count_unfinished(self) -> int:
+        return sum(not future.done() for future in self._futures)
+
+    def let_go(self) -> None:
+        self._lifeline.close()
+
+
+def _start_tracker() -> None:
+    """Start what clears away the semaphores of a process that is killed, so that it does so without a warning."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
+
+
+def _prepare_worker(lifeline: Connection) -> None:
+    """Begin a process: one thread for each library, no Ctrl-C, and an end when nobody holds the other end of a line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_threads()
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            lifeline.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # --------------------------------------------------------------------- beyond this machine

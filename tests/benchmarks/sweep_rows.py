@@ -29,10 +29,10 @@ _TELL = """
 import atexit, json, os, sys, time
 from pathlib import Path
 from pe_spectra import cli
-from pe_spectra.experiment.processes import Processes
+from pe_spectra.experiment import pools
 
 used = {}
-end = Processes.shutdown
+end = pools._Processes.shutdown
 
 
 def read(pid):
@@ -46,7 +46,7 @@ def shutdown(pool, *given, **named):
     end(pool, *given, **named)
 
 
-Processes.shutdown = shutdown
+pools._Processes.shutdown = shutdown
 atexit.register(lambda: print(json.dumps([time.process_time(), *used.values()]), file=sys.stderr))
 cli.run_process()
 """

@@ -117,7 +117,7 @@ FORBIDDEN_MODULES = {
 }
 #: The processes of --workers and of bench, which the page tells of.
 STARTED = {
-    "experiment/processes.py": {"multiprocessing", "multiprocessing.connection"},
+    "experiment/pools.py": {"multiprocessing", "multiprocessing.connection"},
     "benchmarks/measuring.py": {"subprocess"},
 }
 FORBIDDEN_NAMES = {"eval", "exec", "compile", "__import__"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject
@@ -60,7 +60,7 @@ def schema(_: Run) -> Outcome:
     from pkgutil import get_data
 
     # what pe_spectra.answers.documents makes of all declarations: to load these takes longer than all else
-    return Outcome(parts=((get_data("pe_spectra.answers", "schema.json") or b"").decode("utf-8"),))
+    return Outcome(parts=(cast("bytes", get_data("pe_spectra.answers", "schema.json")).decode("utf-8"),))
 
 
 def _read_directory(text: str) -> Path:

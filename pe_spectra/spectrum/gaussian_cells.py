@@ -165,14 +165,17 @@ def _apply_kernel(moments: F64, width: float, size: int, neighbours: int, points
     return sums
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _expand_kernel(width: float, size: int, neighbours: int, start: int, stop: int) -> F64:
-    """Return what each moment of a cell and its neighbours adds at the points start..stop-1 of the cell."""
+    """Return what each moment of a cell and its neighbours adds at the points start..stop-1 of the cell.
+
+    Those of the last two widths are kept: of a width whose cells have more points than one product none is found again.
+    """
     nodes, to_chebyshev = compute_chebyshev(_TERMS)
     shifts = np.arange(-neighbours, neighbours + 1)[:, None, None]
     distance = (np.arange(start, stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
     kernels: F64 = _expand_chebyshev() @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
-    kernels.flags.writeable = False  # those of the last widths are kept
+    kernels.flags.writeable = False  # it is kept
     return kernels
 
 

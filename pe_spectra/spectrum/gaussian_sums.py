@@ -66,8 +66,8 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     # points below the first source and above the last one, as far as the outermost sum that is trusted
     inside = slice(min(max(0, math.ceil(u[0])), count), min(max(0, math.floor(u[-1]) + 1), count))
     below, above = _count_outside(done[: inside.start]), count - _count_outside(done[inside.stop :][::-1])
-    exponent = np.zeros(count)
-    exponent[:below], exponent[above:] = np.arange(below), np.arange(above, count)  # until exponents are known
+    exponent = np.arange(count, dtype=float)  # the points, until their exponents are known
+    exponent[below:above] = 0.0
     span = np.sqrt(_compute_reach(len(u))) * width
     if below:
         part, first = slice(below - 1, None, -1), sources.take(slice(0, np.searchsorted(u, u[0] + span, side="right")))

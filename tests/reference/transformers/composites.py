@@ -231,7 +231,10 @@ def main():
             own[cls.model_type] = measure_above(cls, parts)
         check_left_out(cls, parts)
         check_no_objects(cls, parts)
+    refused = list_refused(table)  # of which a run of probe.py before this one told
     table |= {"composites": {name: parts for name, parts in found.items() if parts}}
+    for model, key in refused:
+        refuse_unnamed(table["composites"][model][key])
     table |= leave_usual({name: own[name] for name in table["composites"]})
     table = shorten_parts(table)
     release_table.save(add_parts(table) if "beside" in table else table)
@@ -250,9 +253,21 @@ def shorten_parts(table):
         taken = {one: value for one, value in own.items() if one not in ("any", "passed", "silent")}
         if (part[0], taken, others) != (name, found, silent):
             raise SystemExit(f"{model}: probe.py found {name} {given}, and here is {part}")
-        part[1:] = [own | {"unnamed_refused": True}] if is_refused else part[1:]
+        if is_refused:
+            refuse_unnamed(part)
         table["parts"][model] = key
     return table
+
+
+def list_refused(table):
+    """The models, and their parts, of which a table that is shortened says that they are refused without their type."""
+    short = ((model, key) for model, key in table["parts"].items() if isinstance(key, str))
+    return [one for one in short if "unnamed_refused" in dict(*table["composites"][one[0]][one[1]][1:])]
+
+
+def refuse_unnamed(part):
+    """Say of a part that it is refused without its model_type."""
+    part[1:] = [dict(*part[1:]) | {"unnamed_refused": True}]
 
 
 def add_parts(table):

@@ -30,7 +30,7 @@ _MERGED_WIDTHS = 8.0
 #: was rounded where a crowd outweighs the one source that counts in the end grows by as much.
 _NODES, _STRETCH = 32, 8.0
 #: T_0 .. T_7 times each eighth polynomial give all 32, of so many sources at a time.
-_STEP, _TOGETHER = 8, 8192
+_STEP, _TOGETHER = 8, 4096
 
 
 def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> LogSum:

@@ -190,7 +190,10 @@ def measure_json() -> Ratios:
 
 
 def measure_csv() -> Ratios:
-    """The same numbers and their row numbers as CSV: 1.1 for the texts of the numbers and lines of them alone."""
+    """The same numbers and their row numbers as CSV.
+
+    The texts of the numbers and lines of them alone take 1.16 of it, and 1.1 times that is the target.
+    """
     return _measure_form("csv")
 
 

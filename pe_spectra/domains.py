@@ -14,9 +14,9 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
+from pe_spectra.exact import NDArray
 from pe_spectra.limits import MAX_LIST
 from pe_spectra.numbers import Accepts, quote
 from pe_spectra.records import dataclass

@@ -13,10 +13,19 @@ from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+if TYPE_CHECKING:
+    from numpy import typing
+
+    ArrayLike = typing.ArrayLike
+else:
+    ArrayLike = Any
+_Number = TypeVar("_Number", bound=np.generic)
+#: As in numpy.typing, which takes half a millisecond to import.
+NDArray = np.ndarray[Any, np.dtype[_Number]]
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 

@@ -11,7 +11,6 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings import (
     Encoding,
@@ -25,7 +24,7 @@ from pe_spectra.encodings import (
 from pe_spectra.encodings.codes import find_codes, list_places
 from pe_spectra.encodings.sampled import read_table_at
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, sin_cos
+from pe_spectra.exact import F64, I64, NDArray, sin_cos
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.kernels import Kernel, check_length, describe_average, estimate_kernel

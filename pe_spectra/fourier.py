@@ -9,10 +9,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, scale_pair, sin_cos_pairs_of_turns
+from pe_spectra.exact import CONTEXT, F64, I64, ArrayLike, scale_pair, sin_cos_pairs_of_turns
 from pe_spectra.limits import MAX_WIDTH, MIN_WIDTH
 from pe_spectra.numbers import IntegerRange
 

@@ -10,13 +10,12 @@ from itertools import accumulate
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.answers.answer import Verdict
 from pe_spectra.answers.documents import answer_result
 from pe_spectra.encodings import Encoding, GivenArray, Learned
 from pe_spectra.errors import InputError, PeSpectraError
-from pe_spectra.exact import I64
+from pe_spectra.exact import I64, ArrayLike
 from pe_spectra.faces import write_html
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import IntegerRange

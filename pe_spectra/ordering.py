@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike, NDArray
 
 
 def find_median(values: ArrayLike, axis: int | None = None) -> F64:

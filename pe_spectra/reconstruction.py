@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64, find_largest
+from pe_spectra.exact import F64, ArrayLike, NDArray, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, signature
 from itertools import pairwise, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pe_spectra.capturing.foreign_tensors import Taken, is_tensor, make_position
 from pe_spectra.errors import InputError, shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.dumps.cache_shapes import pair_up
+from pe_spectra.records import NamedTuple
 
 #: Arguments by a part of their names, the first that fits: positions, how many there are, the kind of layers.
 _POSITIONS, _LENGTHS, _KINDS = ("pos", "timestep"), ("len",), ("layer_type",)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.capturing.calls import Answered
 from pe_spectra.capturing.captured import Capture, CapturedRotation, CapturedTable, count_run
@@ -16,13 +15,14 @@ from pe_spectra.capturing.foreign_tensors import Taken
 from pe_spectra.capturing.holdings import Held, Holding, find_held, find_learned, list_holdings, list_unread, name_kind
 from pe_spectra.capturing.probing import Probed, Question, probe, probe_function
 from pe_spectra.errors import InputError
-from pe_spectra.exact import I64
+from pe_spectra.exact import I64, ArrayLike
 from pe_spectra.findings import Finding
 from pe_spectra.limits import MAX_LENGTH, MAX_POSITION
 from pe_spectra.models.dumps.cache_shapes import pair_up
 from pe_spectra.models.dumps.called import read_called
 from pe_spectra.models.dumps.dumped_arrays import read_cache
 from pe_spectra.numbers import IntegerRange
+from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import RANKS
 
 #: Methods by which models are cast to types of 16 bits.

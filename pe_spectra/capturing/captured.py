@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra._version import __version__
 from pe_spectra.errors import InputError
-from pe_spectra.exact import I64
+from pe_spectra.exact import I64, NDArray
 from pe_spectra.export import encode_safetensors
 from pe_spectra.files.writer import write_files
 from pe_spectra.findings import Finding

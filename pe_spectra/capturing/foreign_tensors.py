@@ -6,13 +6,13 @@ NumPy lacks, as bfloat16, goes through float32, which holds all of its numbers.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import I64
+from pe_spectra.exact import I64, NDArray
+from pe_spectra.records import NamedTuple
 
 #: Types that NumPy has, by the last part of their names.
 _KNOWN = ("float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8")

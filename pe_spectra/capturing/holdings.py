@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pe_spectra.exact import F64
 from pe_spectra.files.known_tables import KNOWN_NAMES, find_known_name
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.dumps.dumped_arrays import read_cache, read_inverse_frequencies
+from pe_spectra.records import NamedTuple
 
 #: In the name of a list, what says that its numbers are frequencies; a parameter is one by such a name alone.
 _FREQUENCY_WORDS = ("freq", "theta")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pe_spectra.capturing.foreign_tensors import Taken, name_type
 from pe_spectra.capturing.holdings import Held, Holding, find_held, list_holdings
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
+from pe_spectra.records import NamedTuple
 
 
 class HeldChange(NamedTuple):

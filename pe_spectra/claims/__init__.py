@@ -7,11 +7,11 @@ recorded so; one about training has a judge that finds it so where the study of 
 
 from __future__ import annotations
 
-import pkgutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -91,8 +91,7 @@ class GradedClaim(Result):
 
 @cache
 def _load() -> dict[str, Any]:
-    data = pkgutil.get_data(__name__, "claims.toml")
-    return tomllib.loads((data or b"").decode("utf-8"))
+    return tomllib.loads(Path(__file__).with_name("claims.toml").read_text("utf-8"))
 
 
 def read_sources() -> dict[str, str]:

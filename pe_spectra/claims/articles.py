@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.claims.judging import ROUNDING, Judgement, conclude, describe_deviation
 from pe_spectra.encodings import Dft, Sinusoidal
 from pe_spectra.encodings.absolute import Ramp
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.metrics.compare import compare_encodings
 from pe_spectra.metrics.linearity import KEPT_VARIANCE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pe_spectra.faithfulness import measure_faithfulness
 from pe_spectra.fourier import compute_dft_weights
 from pe_spectra.metrics.compare import compare_encodings
 from pe_spectra.reconstruction import reconstruct_positions
+from pe_spectra.records import NamedTuple
 from pe_spectra.spectrum.lag_window import compute_spectrum
 
 K = D // 2 - 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from pe_spectra.records import NamedTuple
 
 #: The options of a command that answers with data.
 DATA = "format json output full"

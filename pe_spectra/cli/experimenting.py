@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run, plot
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.numbers import quote
+from pe_spectra.records import NamedTuple
 from pe_spectra.study.plan import STUDY_ARMS, STUDY_LENGTHS, STUDY_SEEDS, STUDY_TASKS
 from pe_spectra.vocabulary import NORMS, QUICK_ARMS, QUICK_TASKS
 

@@ -6,11 +6,12 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra._version import __version__
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import FileError, InputError
+from pe_spectra.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.cli.subject import Subject
@@ -57,10 +57,8 @@ def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outc
 
 def schema(_: Run) -> Outcome:
     """Every document that --json prints is valid under it; what each field means stands beside it."""
-    from pkgutil import get_data
-
     # what pe_spectra.answers.documents makes of all declarations: to load these takes longer than all else
-    return Outcome(parts=(cast("bytes", get_data("pe_spectra.answers", "schema.json")).decode("utf-8"),))
+    return Outcome(parts=((Path(__file__).parents[1] / "answers" / "schema.json").read_text("utf-8"),))
 
 
 def _read_directory(text: str) -> Path:

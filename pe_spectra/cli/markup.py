@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from html import escape as escape_html
-from typing import NamedTuple
 
 from pe_spectra.answers.answer import Answer
 from pe_spectra.cli.terminal import escape
 from pe_spectra.errors import shorten
 from pe_spectra.faces import Columns, escape_markdown, write_html, write_markdown
 from pe_spectra.latex import define_lacked, escape_latex, write_latex
+from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import ANNOTATION_FORMATS
 
 #: Characters of a caption: LaTeX measures it on one line, which must not be longer than its largest length.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import RealRange
+from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import OUTCOMES
 
 _PATTERN = re.compile(r"([a-z0-9_]+)(>=|<=|>|<)(.*)", re.DOTALL)

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from pe_spectra.cli.terminal import Screen, count_lines, is_terminal, look_at_screen
 from pe_spectra.errors import FileError, InputError
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.vocabulary import FIGURE_SUFFIXES, FORMAT_SUFFIXES
 from pe_spectra.wording import Typed, compose_command
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.commands import COMMANDS
 from pe_spectra.cli.declared import Commands
@@ -23,7 +23,7 @@ from pe_spectra.cli.run import Outcome, Run
 from pe_spectra.errors import InputError, PeSpectraError
 from pe_spectra.limits import MAX_LIST, MAX_POINTS
 from pe_spectra.numbers import Choice, quote
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from pe_spectra.answers.sweeps import Sweep

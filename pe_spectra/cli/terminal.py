@@ -12,9 +12,10 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from pe_spectra.errors import FileError
+from pe_spectra.records import NamedTuple
 
 if TYPE_CHECKING:
     from pe_spectra.answers.answer import Answer

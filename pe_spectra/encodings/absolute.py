@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.pairs import OnLattice, interleave
 from pe_spectra.encodings.parameters import WIDTH, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
-from pe_spectra.exact import F64, I64, sin_cos_of_turns
+from pe_spectra.exact import F64, I64, ArrayLike, sin_cos_of_turns
 from pe_spectra.fourier import count_basis_functions, evaluate_basis
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange

@@ -10,14 +10,13 @@ from functools import cached_property, lru_cache
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.heads import HEAD, MAX_HEADS, HeadedEncoding, build_heads
 from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.parameters import SEED, YES_NO, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, sin_cos, stack_words, sum_cosines
+from pe_spectra.exact import CONTEXT, F64, I64, ArrayLike, sin_cos, stack_words, sum_cosines
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 from pe_spectra.records import dataclass
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.domains import Duration, Moment, compute_moments, describe_moment, read_duration, read_months
 from pe_spectra.encodings.calendar_keys import key_multisets, key_numbers, key_sums, write_roots_of_unity
@@ -14,7 +13,7 @@ from pe_spectra.encodings.parameters import RHO, SEED, WIDTH, YES_NO, Value, par
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, sin_cos_of_turns
+from pe_spectra.exact import F64, I64, ArrayLike, sin_cos_of_turns
 from pe_spectra.numbers import Choice, IntegerRange, ListOf
 from pe_spectra.records import dataclass
 

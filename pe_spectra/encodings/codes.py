@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.protocol import Encoding, HasBias, HasFrequencies, HasLagTable, HasTable
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_POSITION
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import count
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_held
 from pe_spectra.encodings.learned import Learned, start_generator
@@ -16,7 +15,7 @@ from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Val
 from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange
 from pe_spectra.records import dataclass
 

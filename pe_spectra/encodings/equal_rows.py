@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64, list_blocks
+from pe_spectra.exact import F64, I64, NDArray, list_blocks
 
 U64 = NDArray[np.uint64]
 Rows = NDArray[np.floating[Any]]

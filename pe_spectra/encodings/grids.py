@@ -6,13 +6,12 @@ from decimal import Decimal
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_rows
 from pe_spectra.encodings.pairs import compute_geometric_words, interleave
 from pe_spectra.encodings.parameters import RHO, YES_NO, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
-from pe_spectra.exact import CONTEXT, F64, TWO_PI, compute_ratio, ladder_words, sin_cos
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, ArrayLike, compute_ratio, ladder_words, sin_cos
 from pe_spectra.limits import MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.records import dataclass

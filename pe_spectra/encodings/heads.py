@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags, check_held
 from pe_spectra.encodings.equal_rows import number_equal_rows
@@ -18,7 +17,7 @@ from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, Parameter
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import IntegerRange
 

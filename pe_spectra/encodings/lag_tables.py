@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_integers, check_held
 from pe_spectra.encodings.equal_rows import number_equal_rows
@@ -15,7 +14,7 @@ from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.records import dataclass

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_rows
 from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import QUOTED_CHARACTERS, InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
 from pe_spectra.records import dataclass

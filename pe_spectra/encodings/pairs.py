@@ -6,18 +6,30 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, lattice_pairs, list_powers, sin_cos, stack_words, sum_cosines
+from pe_spectra.exact import (
+    CONTEXT,
+    F64,
+    I64,
+    TWO_PI,
+    ArrayLike,
+    lattice_pairs,
+    list_powers,
+    sin_cos,
+    stack_words,
+    sum_cosines,
+)
 from pe_spectra.limits import MAX_POSITION
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: Columns of a table in the order of another; a slice for the same order.
 Columns: TypeAlias = "I64 | slice"
@@ -127,6 +139,8 @@ class OnLattice(Encoding):
 
     def turns(self, index: int) -> Fraction:
         """Frequency `index` in turns per position, exactly."""
+        from fractions import Fraction
+
         return Fraction(index, self.d)
 
     @abstractmethod

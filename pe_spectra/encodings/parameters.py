@@ -8,10 +8,9 @@ from dataclasses import Field, field, replace
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.limits import MAX_RHO, MAX_WIDTH, MIN_RHO, MIN_WIDTH
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange, YesNo
 from pe_spectra.records import dataclass

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.parameters import (
     SCHEMA,
@@ -24,10 +22,13 @@ from pe_spectra.encodings.parameters import (
     simplify_value,
 )
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, find_largest
+from pe_spectra.exact import F64, I64, ArrayLike, find_largest
 from pe_spectra.limits import DEFAULT_LENGTH
 from pe_spectra.quantities import ReadOnly
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: Parameters that stand in a label even at their default.
 _ALWAYS_SHOWN = ("d", "rho", "base", "heads")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.encodings.rope_ladders import (
     blend_by_turns,
@@ -25,6 +25,7 @@ from pe_spectra.encodings.rope_ladders import (
 )
 from pe_spectra.errors import InputError
 from pe_spectra.exact import CONTEXT, TWO_PI
+from pe_spectra.records import NamedTuple
 
 _ZERO, _ONE, _TWO = Decimal(0), Decimal(1), Decimal(2)
 #: What the published code adds to the end of a YaRN ramp that has no width.

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_lags
 from pe_spectra.encodings.pairs import Pairs, interleave
@@ -22,10 +20,13 @@ from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.encodings.rope_ladders import round_wavelength
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, compute_xpos_decays
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, sin_cos, stack_words, sum_cosines
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, ArrayLike, sin_cos, stack_words, sum_cosines
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_POSITION, MAX_RHO
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, ListOf, RealRange
 from pe_spectra.records import dataclass
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: Entries of a table of decaying cosines that is held at a time.
 _TERMS = 1 << 20
@@ -210,9 +211,11 @@ class Rope(Pairs):
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position: exactly for resonance and 0, else to some 50 digits."""
         theta = _scale(self).frequencies[index]
-        if not theta:
-            return Fraction(0)
-        return Fraction(1, round_wavelength(theta)) if self.scaling == "resonance" else CONTEXT.divide(theta, TWO_PI)
+        if self.scaling != "resonance":
+            return CONTEXT.divide(theta, TWO_PI)
+        from fractions import Fraction
+
+        return Fraction(1, round_wavelength(theta)) if theta else Fraction(0)
 
     def arrange(self, sine: F64, cosine: F64) -> F64:
         """The cache of cosines and sines, in the order of the layout; channels that are not turned come last."""

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_rows
 from pe_spectra.encodings.grids import OnGrid
@@ -15,7 +14,7 @@ from pe_spectra.encodings.pairs import interleave
 from pe_spectra.encodings.parameters import SEED, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.exact import CONTEXT, F64, TWO_PI, sin_cos, stack_words
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, ArrayLike, sin_cos, stack_words
 from pe_spectra.limits import MAX_CONTEXT, MAX_HEAD_WIDTH, MAX_RHO
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.records import dataclass

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, as_times, check_rows
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Frequencies, HasContinuousTable, HasFrequencies, HasTable
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
-from pe_spectra.records import dataclass
+from pe_spectra.exact import F64, I64, ArrayLike
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Integers up to this are computed as such, whatever the encoding adds to them.
 _LAST_INTEGER = 1 << 52

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, final
 
@@ -289,6 +288,8 @@ class PixelBands(Pairs):
 
     @property
     def _are_integers(self) -> bool:
+        from fractions import Fraction
+
         gaps = self.d // 2 - 1
         last = Fraction(self.max_freq) / 2
         if not gaps:

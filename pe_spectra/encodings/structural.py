@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, check_held, check_rows
 from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import DEFAULT_LENGTH, MAX_LENGTH, MAX_POSITION
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.records import dataclass

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings.codes import as_positions, as_times
 from pe_spectra.encodings.learned import HeldTable
@@ -17,7 +16,7 @@ from pe_spectra.encodings.protocol import (
     Theorem,
 )
 from pe_spectra.errors import InputError
-from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, compute_ratio, sin_cos, stack_words
+from pe_spectra.exact import CONTEXT, F64, I64, TWO_PI, ArrayLike, compute_ratio, sin_cos, stack_words
 from pe_spectra.limits import MIN_WIDTH
 from pe_spectra.numbers import RealRange
 from pe_spectra.records import dataclass

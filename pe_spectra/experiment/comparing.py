@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.experiment.trial import TrialResult
 from pe_spectra.metrics import METRICS
 from pe_spectra.metrics.compare import Comparison, compare_encodings
+from pe_spectra.records import NamedTuple
 from pe_spectra.sources import build_encodings
 from pe_spectra.study.statistics import (
     PairedDifference,

@@ -7,10 +7,9 @@ reaches the scores that are published as the best (Kim et al. 2022, arXiv 2109.0
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass

@@ -14,10 +14,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.experiment.streams import SPLITS, start_stream
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import ReadOnly

@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError, PeSpectraError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.experiment.arms import Arm
 from pe_spectra.experiment.design import Design
 from pe_spectra.experiment.network import Weights, apply_network, draw_weights

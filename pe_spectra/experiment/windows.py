@@ -11,10 +11,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.files.datasets.recorded import Cases, CaseSet, RecordedSet, Recording
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange

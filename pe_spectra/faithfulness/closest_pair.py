@@ -12,10 +12,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.exact import F64, I64, find_largest, two_product, two_sum
+from pe_spectra.exact import F64, I64, NDArray, find_largest, two_product, two_sum
 from pe_spectra.records import dataclass
 
 _EPS = float(np.finfo(float).eps)

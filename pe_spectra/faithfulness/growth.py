@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from pe_spectra.encodings import Dft, Encoding, HasTable
 from pe_spectra.errors import InputError
@@ -12,6 +11,7 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.pair_lags import PairWords, find_closest_lag
 from pe_spectra.faithfulness.separation import count_pair_work, find_closest_rows, find_pair_words
 from pe_spectra.limits import MAX_LENGTH, MAX_RANK_WORK
+from pe_spectra.records import NamedTuple
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
 _MOST_TERMS, _MOST_WORK = 1 << 28, MAX_RANK_WORK

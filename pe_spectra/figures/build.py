@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra._version import __version__
 from pe_spectra.answers.drawn import Mismatch
 from pe_spectra.errors import FileError, InputError, shorten
+from pe_spectra.exact import NDArray
 from pe_spectra.figures.recipes import DEFAULT_GRID, RECIPES, Columns, FigureRecipe
 from pe_spectra.figures.study_figures import list_study_recipes
 from pe_spectra.files.reading import read_bytes

@@ -13,10 +13,9 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings import Dft, Sinusoidal
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.faithfulness import Faithfulness, measure_faithfulness
 from pe_spectra.models.lengths.methods import ContextReport, compare_methods
 from pe_spectra.precision.rounding_report import PrecisionReport

@@ -6,9 +6,8 @@ import math
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.limits import MAX_AXES, MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_POSITION
 from pe_spectra.records import dataclass

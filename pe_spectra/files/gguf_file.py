@@ -13,7 +13,6 @@ import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Stored, Wanted, format_shape, read_stored
@@ -30,7 +29,7 @@ from pe_spectra.limits import (
     MAX_GGUF_WORDS,
     MAX_TENSORS,
 )
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: A value of a header. Lists of numbers are lists, as those of JSON are.
 GgufValue = int | float | bool | str | list[int | float | bool]

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import shorten
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import holds_times, read_text_columns

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Stored, Wanted, check_length, format_shape, read_stored
@@ -19,6 +19,7 @@ from pe_spectra.files.json_toml import join_pairs
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.tensors import Tensors
 from pe_spectra.limits import MAX_AXES, MAX_TENSOR_INDEX_BYTES, MAX_TENSORS
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import count
 
 #: Our names of the types that are read; of eight bits and fewer: OCP 8-bit Floating Point and Microscaling Formats.

@@ -8,9 +8,9 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import shorten
+from pe_spectra.exact import NDArray
 from pe_spectra.files.csv_table import NUMBER, ONE_NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.series_times import (

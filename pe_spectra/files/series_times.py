@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.domains import compute_moments
 from pe_spectra.errors import InputError, shorten
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.files.reading import RefusedError
 from pe_spectra.records import dataclass
 from pe_spectra.wording import count

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.checkpoint import Shards, find_weights
@@ -17,6 +16,7 @@ from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.reading import GGUF_MAGIC, RefusedError, RegularFile, open_regular
 from pe_spectra.files.safetensors_file import Safetensors
 from pe_spectra.files.tensors import Tensors
+from pe_spectra.records import NamedTuple
 
 
 class _Kind(NamedTuple):

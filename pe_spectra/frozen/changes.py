@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.models.comparison.divergence import Diff, Difference
 from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
 from pe_spectra.quantities import Result
+from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count
 

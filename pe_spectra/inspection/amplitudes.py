@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -21,6 +21,7 @@ from pe_spectra.inspection.levels import MEDIAN_SQUARE
 from pe_spectra.inspection.rows import reduce_columns
 from pe_spectra.inspection.series import Mask, bridge, measure_spread
 from pe_spectra.ordering import find_median
+from pe_spectra.records import NamedTuple
 
 #: Rows that are looked at together, at most and at least; places are those of their inner half where there are more.
 _TOGETHER, _FEWEST = 512, 384

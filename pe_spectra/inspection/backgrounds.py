@@ -8,13 +8,12 @@ columns' covariance C, so that the products of several of them tell tr C^2 and t
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.ordering import find_median
+from pe_spectra.records import NamedTuple
 
 #: Chance that noise alone gives a table a period. Two bins a cycle over the table are tried (a peak between bins is
 #: looked for, too), so that one of S rows has S tries.

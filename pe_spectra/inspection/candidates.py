@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings import ENCODINGS, Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.parameters import Parameter, format_value
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.numbers import Choice, RealRange
 
 #: Families whose tables are added to a token, and whose entries follow from a formula.

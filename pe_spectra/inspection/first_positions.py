@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.inspection.candidates import count_digits, find_columns, label_columns, list_free, vary
 from pe_spectra.inspection.formula_fits import FormulaFit, choose_rows
 from pe_spectra.limits import MAX_LENGTH

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from pe_spectra.inspection.rounding import Rounding
 from pe_spectra.numbers import find_shortest
 from pe_spectra.ordering import list_distinct
 from pe_spectra.precision.dtypes import STORED_TYPES
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Rows on which a candidate is fitted.
 _FITTED = 64

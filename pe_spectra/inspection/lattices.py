@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection.interpolation import compute_taps
+from pe_spectra.records import NamedTuple
 
 #: A way to interpolate: method and align_corners.
 Convention = tuple[str, bool]

@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,7 +20,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pe_spectra.exact import F64
 from pe_spectra.inspection.series import Mask, bridge, measure_spread, pick_peaks
 from pe_spectra.ordering import find_median
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Memories b that are tried, and the largest corner c, as a power of 4: from there on a walk hides all white noise.
 _FADING, _LARGEST_CORNER = (0.003, 0.03, 0.3), 4

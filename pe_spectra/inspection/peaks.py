@@ -10,9 +10,8 @@ import math
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.inspection.backgrounds import (
     HANN_APART,
     Bins,

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings import Encoding, GivenArray, HasTable
 from pe_spectra.encodings.codes import read_codes, read_grid_codes
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.inspection.interpolation import compute_taps
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_INSPECTED_NUMBERS, MAX_LENGTH
 from pe_spectra.metrics.measures import check_table
 from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.spectrum.lag_window import compute_spectrum, list_axes
 from pe_spectra.spectrum.record import Spectrum

@@ -8,10 +8,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, find_largest
+from pe_spectra.exact import F64, ArrayLike, find_largest
 from pe_spectra.inspection.anatomy import Anatomy, dissect
 from pe_spectra.inspection.channels import ChannelPeriods, SinusoidFit, find_channel_periods, fit_sinusoid
 from pe_spectra.inspection.column_order import find_in_another_order

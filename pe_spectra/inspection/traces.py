@@ -11,7 +11,6 @@ Old sizes that are tried: those whose beat old/new is seen in the energies of di
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from pe_spectra.inspection.lattices import (
 from pe_spectra.inspection.series import bridge
 from pe_spectra.ordering import find_median
 from pe_spectra.precision.dtypes import STORED_TYPES, find_stored_type
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.vocabulary import CORNER_METHODS
 
 #: Axes that are looked at; up to the second length every old size is tried.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.faithfulness.separation import find_sidelobe
 from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
 from pe_spectra.metrics.order import measure_kernel_monotonicity, metric_of_order
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: A peak of a kernel's spectrum counts from this share of the largest.
 _SMALLEST_PEAK = 0.01
@@ -236,6 +237,8 @@ def _is_maximum(kernel: F64, lag: int) -> bool | None:
 
 def _take_seconds(value: float | Fraction, name: str) -> Fraction:
     """Take a length of time exactly, so that a lag is whole where it is."""
+    from fractions import Fraction
+
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{name} is no length of time", repr(value), "a number of seconds above 0 is accepted")
     return value if isinstance(value, Fraction) else Fraction(float(value))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.metrics.measures import (
     Measure,
     Metrics,

@@ -13,11 +13,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings import Encoding, HasBias, HasKernel, HasTable
 from pe_spectra.encodings.codes import read_codes
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.metrics import kernel_shape, linearity, order, probes, resolution
 from pe_spectra.metrics.measures import (

@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_RANK_WORK
 from pe_spectra.quantities import DECLARED, Quantity, Result
 from pe_spectra.records import dataclass

@@ -6,9 +6,8 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.metrics.measures import (
     TIE,
     Measure,

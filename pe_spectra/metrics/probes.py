@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.metrics.measures import (
     TIE,

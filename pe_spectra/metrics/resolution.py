@@ -6,9 +6,8 @@ import math
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, ArrayLike, NDArray
 from pe_spectra.metrics.measures import (
     Measure,
     Metrics,

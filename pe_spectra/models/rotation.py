@@ -8,10 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.rotary import Rope
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.findings import OPEN_OBJECT
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import LOADERS, STACKS, Refusal, Stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
 #: that it is made for.

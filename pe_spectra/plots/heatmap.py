@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -18,11 +18,11 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.image import AxesImage
 from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.plots.axes import find_range, scale_ticks, write_number
 from pe_spectra.plots.style import GREY, LABEL_SIZE, TICK_SIZE, VERMILION
+from pe_spectra.records import NamedTuple
 
 #: Left, right, bottom and top edge of a map in data coordinates.
 Extent = tuple[float, float, float, float]

@@ -16,9 +16,8 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.plots.axes import has_powers_of_ten, read_name
 from pe_spectra.plots.choices import FigureOptions, draw_with
 from pe_spectra.plots.heatmap import Logarithms

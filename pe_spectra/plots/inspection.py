@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -42,6 +42,7 @@ from pe_spectra.plots.sheet import Layout, lay_out, widen_panel
 from pe_spectra.plots.spectrum import draw_spectra, find_step
 from pe_spectra.plots.style import GREY, PAGE_WIDTH, VERMILION, curve_style, escape_sentence, fixed_style
 from pe_spectra.precision.dtypes import STORED_TYPES
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -42,6 +42,7 @@ from pe_spectra.plots.style import (
     escape_text,
     fixed_style,
 )
+from pe_spectra.records import NamedTuple
 
 if TYPE_CHECKING:
     from pe_spectra.spectrum.periodograms import LocalSpectra

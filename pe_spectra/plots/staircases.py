@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from pe_spectra.answers.roundings import answer_precision
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.plots.axes import beside, draw_curve, find_range, head_panel, place_label
 from pe_spectra.plots.sheet import Layout, lay_out
 from pe_spectra.plots.style import COLUMN_WIDTH, GREY, PAGE_WIDTH, LineStyle, curve_style, escape_text, fixed_style
+from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import RECIPE_TITLES
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from pe_spectra.answers.audits import answer_audits
 from pe_spectra.answers.lengthenings import answer_lengthenings, entitle_way
 from pe_spectra.errors import UndefinedError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.lengths.cosine_sums import KernelSample, sample_kernel
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult

@@ -11,16 +11,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, list_blocks
+from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.numbers import Choice
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.vocabulary import RECIPE_TITLES
 from pe_spectra.vocabulary import RECIPES as RECIPE_NAMES
 

@@ -7,12 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.ordering import list_distinct
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, add, round_to
 from pe_spectra.precision.hashed_rows import (
@@ -27,6 +25,7 @@ from pe_spectra.precision.hashed_rows import (
 from pe_spectra.precision.phase_bounds import bound_cast
 from pe_spectra.precision.rounding_report import Stage, Staircase
 from pe_spectra.precision.waves import Front, draw_embedding
+from pe_spectra.records import NamedTuple
 
 #: Points of a staircase.
 _MOST_COUNTS = 400

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.precision.dtypes import DTYPES, NumberType, Steps, round_to
+from pe_spectra.records import NamedTuple
 
 #: Of a frequency: what float64 leaves of it, and what computing a bound in float64 takes off.
 _KNOWN = 2.0**-51

@@ -14,9 +14,8 @@ from decimal import Decimal
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import CONTEXT, F64, TWO_PI, sin_cos_of_turns
+from pe_spectra.exact import CONTEXT, F64, TWO_PI, NDArray, sin_cos_of_turns
 
 F32 = NDArray[np.float32]
 

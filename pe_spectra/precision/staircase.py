@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
 from pe_spectra.encodings.sampled import Sampled, read_table_at
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_STREAMED_ENTRIES
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.ordering import list_distinct

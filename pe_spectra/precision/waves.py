@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.exact import F64, I64, sum_cosines, two_product
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
 from pe_spectra.precision.rounded_sines import FURTHEST, RoundedSines
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Positions at which columns that were put together are held against the encoding's own table.
 _PROBES = (0, 1, 2, 3, 7, 100, 1001)

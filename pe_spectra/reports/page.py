@@ -8,10 +8,10 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.faces import Cell, Columns, are_numbers, write_cell
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.wording import count
 
 if TYPE_CHECKING:

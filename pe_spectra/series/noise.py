@@ -10,9 +10,8 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.ordering import find_median
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.domains import PERIODS, Duration, Moment, read_duration, read_months
 from pe_spectra.encodings import Encoding, find_encoding
@@ -17,7 +17,7 @@ from pe_spectra.encodings.sinusoidal import Sinusoidal
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CHOSEN_WINDOW
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.series.series_report import SeriesPeriod, SeriesReport
 from pe_spectra.series.times import Sampling
 from pe_spectra.wording import count_digits

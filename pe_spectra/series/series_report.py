@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.ordering import list_distinct
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass

@@ -12,9 +12,8 @@ import math
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, NDArray
 
 #: Sums over cells need a lattice that is not coarser than the kernel.
 _MIN_WIDTH = 1.0

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.exact import CONTEXT, F64, I64, divide_into_words, two_product, two_sum
+from pe_spectra.records import NamedTuple
 
 #: Below this many pairs of point and source the pairs that count are computed, with exponents as pairs of doubles.
 DIRECT_PAIRS = 1 << 23

@@ -13,9 +13,8 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, I64, two_sum
+from pe_spectra.exact import F64, I64, NDArray, two_sum
 from pe_spectra.spectrum.gaussian_cells import compute_chebyshev, sum_cells
 from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_stacked_gaussians
 

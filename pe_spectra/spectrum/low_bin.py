@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from fractions import Fraction
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.spectrum.record import Spectrum
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 LENGTH = IntegerRange(minimum=MIN_LENGTH, maximum=MAX_CONTEXT)
 #: Relative distance to the edge below which pairs of doubles (31 digits) do not decide.
@@ -129,6 +132,4 @@ def _compute_crossing(encoding: Encoding, points: int) -> float | None:
 
 def _is_below(turns: Fraction | Decimal, points: int) -> bool:
     # A ladder cannot meet the edge exactly: rho**(-l/d) is algebraic and 2 pi/T is not.
-    if isinstance(turns, Fraction):
-        return turns < Fraction(1, points)
-    return CONTEXT.multiply(turns, Decimal(points)) < 1
+    return (CONTEXT.multiply(turns, Decimal(points)) if isinstance(turns, Decimal) else turns * points) < 1

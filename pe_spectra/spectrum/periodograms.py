@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.codes import as_times, read_codes
 from pe_spectra.encodings.sampled import check_positions, read_table_at
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, find_largest, two_product, two_sum
+from pe_spectra.exact import F64, ArrayLike, find_largest, two_product, two_sum
 from pe_spectra.fourier import compute_omega
 from pe_spectra.limits import MAX_DIRECT_WORK, MAX_HELD_ENTRIES, MAX_WIDTH
 from pe_spectra.numbers import IntegerRange

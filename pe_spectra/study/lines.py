@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+
+from pe_spectra.records import NamedTuple
 
 
 class Group(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
+from pe_spectra.records import NamedTuple
 from pe_spectra.study.lines import Group, list_accuracies
 from pe_spectra.study.statistics import compute_sign_flip_p, correct_by_holm
 from pe_spectra.vocabulary import NORMS

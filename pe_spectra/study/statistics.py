@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64
+from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass

@@ -1,7 +1,7 @@
 """Whole commands against the start of what they stand on: rows S1 to S4, K1 and K2.
 
 S2 by its parts, all in one run, as multiples of `import typer` (73 ms of one core): Typer, ended at once, 0.80; NumPy
-beside it 0.67; json, decimal, fractions and dataclasses 0.09; our 55 modules 0.27; the command itself, of which half is
+beside it 0.67; json, decimal and dataclasses 0.07; our 55 modules 0.27; the command itself, of which half is
 arithmetic, 0.12; and Python's own share in starting a program. Without modules of ours it would be 1.56, so 2.1 leaves
 them and the work 0.54.
 
@@ -54,7 +54,7 @@ QUICK = ("spectrum", "reconstruct", "count-low-bin", "export", "schema")
 _AT_ONCE = f"import gc, os; gc.set_threshold({_MANY}); import {{}}; os._exit(0)"
 #: What stands in S2 before anything of ours, and the most that it has been of `import typer`.
 PARTS = {"Typer alone": 0.9, "Typer and NumPy": 1.6, "Typer, NumPy and what else of Python is needed": 1.7}
-_PART_MODULES = ("typer", "typer, numpy", "typer, numpy, json, decimal, fractions, dataclasses, numpy.typing, shlex")
+_PART_MODULES = ("typer", "typer, numpy", "typer, numpy, json, decimal, dataclasses, shlex")
 #: Two bare panels of the size that `spectrum` draws.
 _PANELS = f"""
 import gc, os, sys

@@ -7,11 +7,14 @@ import pickle
 import statistics
 import sys
 import time
+import typing
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from pe_spectra import records
+from pe_spectra.spectrum.gaussian_pairs import Sources
 
 
 def declare(decorator, **more):
@@ -180,6 +183,51 @@ def test_spectra_are_pickled_with_what_is_not_yet_computed(spec, bandwidth):
     again = pickle.loads(pickle.dumps(found))
     assert again.weights.tolist() == found.weights.tolist()
     assert again.summary == found.summary
+
+
+def test_named_tuples_are_those_of_the_standard_library():
+    found = []
+    for base in (records.NamedTuple, typing.NamedTuple):
+
+        class Edge(base):
+            """An edge."""
+
+            value: "float"
+            unit: "str | None" = "rad"
+
+            @property
+            def double(self) -> float:
+                return 2 * self.value
+
+        edge = Edge(0.5)
+        found.append(
+            [edge, edge.double, repr(edge), edge._replace(unit=None), hash(edge), edge == (0.5, "rad")]
+            + [getattr(Edge, name) for name in ("_fields", "_field_defaults", "__bases__", "__doc__", "__match_args__")]
+            + [Edge.__qualname__, Edge.__module__, typing.get_type_hints(Edge)]
+            + [(one.name, one.default) for one in inspect.signature(Edge).parameters.values()]
+        )
+        with pytest.raises(TypeError):
+            Edge()
+        with pytest.raises(AttributeError):
+            edge.value = 1.0
+    assert found[0] == found[1]
+
+
+def test_named_tuples_are_pickled():
+    lengths = Sources(*np.zeros((3, 1)))
+    assert repr(pickle.loads(pickle.dumps(lengths))) == repr(lengths)
+
+
+def test_named_tuples_compile_no_annotation(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("an annotation was compiled")
+
+    monkeypatch.setattr(typing.ForwardRef, "__init__", refuse)
+
+    class Edge(records.NamedTuple):
+        value: "float"
+
+    assert Edge(0.5) == (0.5,)
 
 
 def test_classes_are_made_several_times_as_fast():

@@ -238,6 +238,22 @@ def test_what_an_answer_does_not_need_is_not_loaded(tmp_path, line, spared):
     assert start(tmp_path, *line.split(), "--quiet", probe=PROBE.replace(repr(HEAVY), repr(names)))[1] == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"audit {LLAMA}",
+        "spectrum --no-figure",
+        "faithfulness --length 80",
+        "count-low-bin --d 64",
+        "compare sinusoidal dft",
+        "precision sinusoidal --length 64",
+    ],
+)
+def test_modules_of_single_names_are_not_loaded(tmp_path, line):
+    spared = ("numpy.typing", "fractions", "pkgutil")
+    assert start(tmp_path, *line.split(), "--quiet", probe=PROBE.replace(repr(HEAVY), repr(spared)))[1] == []
+
+
 def test_a_short_series_loads_numpy_alone(tmp_path):
     (tmp_path / "readings.csv").write_bytes(READINGS)
     out, loaded = start(tmp_path, "series", "readings.csv", "--json", "--no-figure")

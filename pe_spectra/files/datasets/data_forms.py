@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pe_spectra.errors import InputError
 from pe_spectra.files.datasets.dated_columns import read_ett, read_labelled_table
@@ -13,6 +12,7 @@ from pe_spectra.files.datasets.recorded import CaseSet, RecordedSet
 from pe_spectra.files.datasets.server_machines import read_smd
 from pe_spectra.files.datasets.telemetry import read_telemetry
 from pe_spectra.files.datasets.ts_file import read_ts
+from pe_spectra.records import NamedTuple
 
 
 class DataForm(NamedTuple):

@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import EXACT, F64
+from pe_spectra.exact import EXACT, F64, NDArray
 from pe_spectra.models.dumps.dump import Dump
 from pe_spectra.models.rotation import Rotation, take_off_turns
 from pe_spectra.quantities import Result, quantity

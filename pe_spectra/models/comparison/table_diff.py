@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.pairs import Columns, list_orders
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, list_blocks
+from pe_spectra.exact import F64, I64, NDArray, list_blocks
 from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
 from pe_spectra.models.comparison.row_likeness import scale_rows, state_likeness
 from pe_spectra.models.dumps.dump import ROUNDOFF

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pe_spectra.exact import F64
 from pe_spectra.models.comparison.start import BLENDS, LARGEST_LOG, Start
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.precision.dtypes import STORED_TYPES, round_to
+from pe_spectra.records import NamedTuple
 
 #: Types, finest first, that frequencies may have been rounded to on the way.
 _ROUNDED = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")

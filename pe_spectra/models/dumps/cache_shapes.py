@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.models.dumps.dump import Arrangement, split_in_two
+from pe_spectra.records import NamedTuple
 
 #: What is accepted, for messages.
 ACCEPTED_WAVES = (

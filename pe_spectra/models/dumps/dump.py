@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.precision.dtypes import STORED_TYPES
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
 ROUNDOFF: Mapping[str, float] = MappingProxyType({name: kind.roundoff for name, kind in STORED_TYPES.items()})

@@ -12,10 +12,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, list_blocks
+from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.dumps.cache_shapes import ACCEPTED_WAVES, CacheWaves, pair_up, part_rows, say_later
 from pe_spectra.models.dumps.dump import (

@@ -13,12 +13,11 @@ import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import SCALINGS
 from pe_spectra.errors import PeSpectraError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.numbers import find_shortest
 

@@ -6,14 +6,12 @@ never guessed across a break.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from pe_spectra.exact import F64, list_blocks
+from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.models.dumps.dump import StrayedRows
 from pe_spectra.models.rotation import take_off_turns
+from pe_spectra.records import NamedTuple
 
 #: Rows of the first window; a phase further than this from the line ends the windows, in rad.
 FIRST_WINDOW, LOST = 8, 1.0

@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, list_blocks
+from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.models.dumps.dump import (
     FLOORS,
     ROUNDOFF,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from pe_spectra.models.stated.known_models import find_composite, find_known
 from pe_spectra.models.stated.position_tables import NESTED_CONFIG
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 _OPEN: Mapping[str, object] = {**OPEN_OBJECT, "propertyNames": {"pattern": "^."}}
 

@@ -12,14 +12,13 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_cosine, compute_ladder
 from pe_spectra.exact import CONTEXT, F64
 from pe_spectra.ordering import list_distinct
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Lags of the first block of a scan, and of the largest; numbers of each of six arrays that are held.
 _FIRST_BLOCK, _LARGEST_BLOCK, _HELD = 1 << 10, 1 << 18, 1 << 20

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64
+from pe_spectra.exact import F64, NDArray
 from pe_spectra.faces import Cell
 from pe_spectra.models.lengths.cosine_sums import KernelSample, find_first_negative_lag, sample_kernel
 from pe_spectra.models.lengths.proposals import (
@@ -30,7 +28,7 @@ from pe_spectra.models.lengths.proposals import (
 )
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE, TURN, mark_tolerated, mark_unseen
 from pe_spectra.quantities import Result, derived, quantity, tabulate
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Pairs times lags that the search of the first negative sum goes through for one method.
 MAX_SCANNED_BY_METHOD = 1 << 27

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from pe_spectra.encodings.rope_scaling import enlarge_base
 from pe_spectra.exact import CONTEXT, TWO_PI
 from pe_spectra.limits import MAX_RHO
 from pe_spectra.models.lengths.cosine_sums import MAX_SEARCHED, search_base
 from pe_spectra.quantities import Result, quantity
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.vocabulary import CODE_PATTERN
 
 Unit = Literal["base", "positions", "channels"]

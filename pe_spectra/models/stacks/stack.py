@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple, SupportsFloat
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from pe_spectra.models.rotation import NONE, Rotation
 from pe_spectra.models.stacks.as_written import compute_formula, compute_with_fault
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import Configuration, Kept, LayerStatement, RotaryBlock
-from pe_spectra.records import dataclass
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Parameters that are a rotation's own and no options of its scaling.
 _OWN = ("d", "base", "layout", "scaling")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
@@ -18,6 +18,7 @@ from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
 from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.models.stated.position_axes import list_axes, tell_span
 from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import join, write_number
 
 #: The releases that were measured.

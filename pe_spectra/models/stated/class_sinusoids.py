@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.loading import VALUE_REFUSED
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import count
 
 #: What is no value of a key, as null is one.

@@ -8,16 +8,17 @@ release and changes one key at a time, and the tables in `pe_spectra.models.meas
 from __future__ import annotations
 
 import json
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from pe_spectra.models.stated.statement import DEFAULT_BASE, NEWEST, OLDER
 from pe_spectra.records import dataclass
 
+_MEASURED = Path(__file__).parents[1] / "measured"
 #: A block of rotary keys, as in rope_parameters, flat or nested by layer type.
 _Block = Mapping[str, Any]
 
@@ -194,7 +195,7 @@ def read_measured(name: str) -> Mapping[str, Any]:
     >>> sorted(read_measured("timm-1.0.31"))
     ['classes', 'date', 'learned', 'version']
     """
-    found: Mapping[str, Any] = json.loads(pkgutil.get_data("pe_spectra.models.measured", f"{name}.json") or b"")
+    found: Mapping[str, Any] = json.loads((_MEASURED / f"{name}.json").read_bytes())
     return found
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, LOCAL_BASES, SHARES, Keys
 from pe_spectra.models.stated.known_models import load_schemes
 from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, OLDER, SIZES, TRANSFORMERS, SchemeName
+from pe_spectra.records import NamedTuple
 
 SEVERAL_SCHEMES = Kind(
     code="several-schemes",

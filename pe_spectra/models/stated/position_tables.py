@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.errors import FileError, shorten
 from pe_spectra.findings import Kind
@@ -19,6 +19,7 @@ from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, MOST, WIDTHS, K
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.position_schemes import read_size
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.records import NamedTuple
 
 TYPE = "position_embedding_type"
 #: What asks for a table, for classes that do not read the key.

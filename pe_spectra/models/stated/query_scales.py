@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pe_spectra.findings import Kind
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.keys import Keys
 from pe_spectra.models.stated.loading import report_refused_types
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.records import NamedTuple
 from pe_spectra.wording import write_number
 
 _QUERY_SCALE = Kind(

@@ -132,4 +132,6 @@ def _compute_crossing(encoding: Encoding, points: int) -> float | None:
 
 def _is_below(turns: Fraction | Decimal, points: int) -> bool:
     # A ladder cannot meet the edge exactly: rho**(-l/d) is algebraic and 2 pi/T is not.
-    return (CONTEXT.multiply(turns, Decimal(points)) if isinstance(turns, Decimal) else turns * points) < 1
+    if not isinstance(turns, Decimal):
+        return turns * points < 1
+    return CONTEXT.multiply(turns, Decimal(points)) < 1

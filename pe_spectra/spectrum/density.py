@@ -203,18 +203,17 @@ def sum_kernels(frequencies: Frequencies, n: int, bandwidth: float, boundary: st
 def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F64]:
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     u = values * divide_into_words(Decimal(n), TWO_PI)[0]
-    u_low = np.zeros_like(u)
-    for start in range(0, len(u), _CHUNK):
+    u_low, is_high = np.zeros_like(u), u > _LOW_WORDS * bandwidth
+    for start in range(int(is_high.argmax()) if is_high.any() else len(u), len(u), _CHUNK):
         part = slice(start, start + _CHUNK)
-        if u[part].max() > _LOW_WORDS * bandwidth:
-            u[part], u_low[part] = _scale(values[part], low[part], n)
+        u[part], u_low[part] = _scale(values[part], low[part], n)
     return u, u_low
 
 
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
     scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
     product, error = two_product(values, np.float64(scale))
-    return two_sum(product, error + (values * scale_low + low * scale))
+    return product, error + (values * scale_low + low * scale)
 
 
 def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,19 +21,20 @@ _MIN_WIDTH = 1.0
 _CELL_WIDTHS = 3.0
 #: Sources count as far as this many widths beyond the edge of a cell: there a kernel is below 3e-18.
 _REACH = 9.0
-#: Powers 0..4 times powers 0, 5, .., 20: all 25 moments of a row of sources are one product of two tables.
+#: Powers 0, 5, .., 20 times powers 0..4: all 25 moments of a row of sources are one product of two tables.
 _STEP = 5
 _TERMS = _STEP * _STEP
 #: Sources to a row. A cell takes the shortest row that holds it, or as many of the longest as it needs, the last one
 #: filled up with masses of 0.
-_SLOTS = (8, 32, 128)
-#: Sources whose tables stay in cache, those that are placed together, and points of one product.
-_IN_CACHE, _TOGETHER, _POINTS = 1 << 14, 1 << 15, 1024
+_SLOTS = (8, 32, 80)
+#: Places in the rows whose powers are made together, sources that are placed together, and points of one product.
+_PLACES, _TOGETHER, _POINTS = 3 << 14, 1 << 15, 1024
 #: Numbers between two tables of powers: at distances of a power of two they would push each other out of the cache.
 _APART = 64
 #: A sum is right to 1e-13 where it is at least this share of the masses in its cell and those beside it, whose
 #: Gaussians are right to 3e-15 of their peak, and this share of the masses far away.
 _NEAR_SHARE, _FAR_SHARE = 0.03, 3e-4
+_SMALLEST = math.ulp(0.0)
 _NO_SUMS = 0, np.empty(0), np.empty(0, dtype=bool)
 
 
@@ -68,40 +70,44 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
         return _NO_SUMS
     margin = neighbours + 1
     edges = size * np.arange(first - margin, last + margin + 1, dtype=float) - 0.5
-    moments = _compute_moments(u, u_low, masses, np.searchsorted(u, edges), edges[:-1] + size / 2, size / 2)
+    moments = _compute_moments(u, u_low, masses, np.searchsorted(u, edges), edges[:-1] + size / 2)
     sums = _apply_kernel(moments[1:-1], width, size, neighbours, min(size, count))
     floor = np.convolve(moments[:, 0], _share_masses(margin, size / width), mode="valid")
-    trusted = (sums >= floor[:, None]) & (sums > 0)
+    trusted = sums >= np.maximum(floor, _SMALLEST)[:, None]
     return first * size, sums.ravel()[: count - first * size], trusted.ravel()[: count - first * size]
 
 
+@lru_cache(maxsize=2)
 def _share_masses(margin: int, widths: float) -> F64:
     """Return the shares of the masses up to so many cells of so many widths away below which no sum is trusted."""
     gaps = np.maximum(np.abs(np.arange(-margin, margin + 1.0)) - 1, 0.0)
     shares: F64 = np.maximum(_NEAR_SHARE * np.exp(-0.5 * (gaps * widths) ** 2), _FAR_SHARE)
+    shares.flags.writeable = False  # it is kept
     return shares
 
 
-def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64, half: float) -> F64:
-    """Return sum of mass y**(p + 5 q) over the sources of each cell, y in [-1, 1]; shape (cells, 25) by p, q."""
-    moments, is_uniform = np.zeros((len(centres), _TERMS)), masses.min() == 1.0 == masses.max()
+def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64) -> F64:
+    """Return sum of mass y**n over the sources of each cell, y their places from its centre; shape (cells, 25) by n."""
+    moments = np.zeros((len(centres), _TERMS))
+    # through a reversed view NumPy looks several times as long
+    is_uniform = bool((masses[:: -1 if masses.strides[0] < 0 else 1] == 1.0).all())
     for start in range(bounds[0], bounds[-1], _TOGETHER):
         part = slice(start, min(start + _TOGETHER, bounds[-1]))
         cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
         starts = np.minimum(np.maximum(bounds[cells.start : cells.stop + 1], start), part.stop) - start
-        sizes = np.diff(starts)
+        sizes = starts[1:] - starts[:-1]
         room = np.zeros(_SLOTS[-1])  # for a last row that is filled up
-        y = np.concatenate([u[part], room])
-        placed = y[: part.stop - start]
-        placed -= np.repeat(centres[cells], sizes)
+        y = np.empty(part.stop - start + len(room))
+        y[part.stop - start :] = 0.0
+        placed = np.subtract(u[part], np.repeat(centres[cells], sizes), out=y[: part.stop - start])
         placed += u_low[part]
-        placed *= 1 / half
         weights = None if is_uniform else np.concatenate([masses[part], room])
-        kinds = np.searchsorted(_SLOTS[:-1], sizes)
-        for kind, slots in enumerate(_SLOTS):
-            here = np.flatnonzero((kinds == kind) & (sizes > 0))
+        before = moments[cells.start].copy()  # of a cell that begins in the part before
+        for slots, (fewest, most) in zip(_SLOTS, pairwise((0, *_SLOTS[:-1], _TOGETHER)), strict=True):
+            here = ((sizes > fewest) & (sizes <= most)).nonzero()[0]
             if len(here):
-                moments[cells.start + here] += _sum_rows(y, weights, starts[here], sizes[here], slots)
+                moments[cells.start + here] = _sum_rows(y, weights, starts[here], sizes[here], slots)
+        moments[cells.start] += before
     return moments
 
 
@@ -111,12 +117,12 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
     `masses` is None where all are 1. What fills up a row are the sources behind it, whose powers are finite numbers.
     """
     filled, firsts = sizes, None
-    if sizes.max() > slots:
+    if slots == _SLOTS[-1]:
         rows = -(-sizes // slots)
         firsts = np.cumsum(rows) - rows
         before = slots * (np.arange(rows.sum()) - np.repeat(firsts, rows))
         starts, filled = np.repeat(starts, rows) + before, np.minimum(np.repeat(sizes, rows) - before, slots)
-    step = min(_IN_CACHE // slots, len(starts))
+    step = min(_PLACES // slots, len(starts))
     tables = np.empty((2, _STEP, step * slots + _APART))[:, :, : step * slots].reshape(2, _STEP, step, slots)
     tables[0, 0] = 1.0
     products = np.empty((len(starts), _STEP, _STEP))
@@ -128,7 +134,7 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
         if masses is not None:
             coarse[0] *= _view_windows(masses, slots)[starts[here]]
         _fill_powers(fine, coarse)
-        np.matmul(fine.transpose(1, 0, 2), coarse.transpose(1, 2, 0), out=products[here])
+        np.matmul(coarse.transpose(1, 0, 2), fine.transpose(1, 2, 0), out=products[here])
     moments = products.reshape(-1, _TERMS)
     return moments if firsts is None else np.add.reduceat(moments, firsts, axis=0)
 
@@ -159,8 +165,9 @@ def _apply_kernel(moments: F64, width: float, size: int, neighbours: int, points
     sums = np.zeros((cells, points))
     for start in range(0, points, _POINTS):
         part = slice(start, min(start + _POINTS, points))
+        product = np.empty((cells, part.stop - start))
         for shift, kernel in enumerate(_expand_kernel(width, size, neighbours, part.start, part.stop)):
-            sums[:, part] += moments[shift : shift + cells] @ kernel
+            sums[:, part] += np.matmul(moments[shift : shift + cells], kernel, out=product)
     return sums
 
 
@@ -174,6 +181,7 @@ def _expand_kernel(width: float, size: int, neighbours: int, start: int, stop: i
     shifts = np.arange(-neighbours, neighbours + 1)[:, None, None]
     distance = (np.arange(start, stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
     kernels: F64 = _expand_chebyshev() @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
+    kernels /= (size / 2) ** np.arange(_TERMS)[:, None]  # nodes reach from -1 to 1, places from -size/2 to size/2
     kernels.flags.writeable = False  # it is kept
     return kernels
 
@@ -197,7 +205,7 @@ def compute_chebyshev(count: int) -> tuple[F64, F64]:
 
 @cache
 def _expand_chebyshev() -> F64:
-    """Return the matrix from Chebyshev coefficients to those of y**(p + 5 q), in the order of the moments.
+    """Return the matrix from Chebyshev coefficients to those of y**n.
 
     It is applied after the one to Chebyshev coefficients, never multiplied with it: only between the
     two are the large entries of this one harmless, since those coefficients fall faster than they grow.
@@ -207,5 +215,4 @@ def _expand_chebyshev() -> F64:
     for n in range(2, _TERMS):
         powers[n, 1:] = 2 * powers[n - 1, :-1]
         powers[n] -= powers[n - 2]
-    order = np.arange(_TERMS).reshape(_STEP, _STEP).T.ravel()
-    return powers.T[order]
+    return powers.T

@@ -43,10 +43,12 @@ class LogSum(NamedTuple):
 
     def multiply_out(self, top: float = 0.0) -> F64:
         """The sums over exp(top), where the exponent is a single double."""
-        exponent, sums = self.exponent - top, np.zeros_like(self.factor)
-        # NumPy's exp takes twice as long for what comes out as 0
-        np.exp(exponent, out=sums, where=exponent > _ZERO_BELOW)
-        sums *= self.factor
+        exponent, sums = self.exponent - top if top else self.exponent, np.zeros_like(self.factor)
+        counts = exponent > _ZERO_BELOW  # what comes out as 0 takes NumPy's exp twice as long
+        start = int(counts.argmax())
+        stop = start + int(np.count_nonzero(counts))
+        some = slice(start, stop if counts[start:stop].all() else None)
+        np.multiply(np.exp(exponent[some]), self.factor[some], out=sums[some])
         return sums
 
 

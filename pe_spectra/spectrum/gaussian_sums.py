@@ -28,6 +28,8 @@ _MERGED_WIDTHS = 8.0
 #: More sources than this are replaced by as many Chebyshev nodes, on stretches over which terms change by exp(8): what
 #: was rounded where a crowd outweighs the one source that counts in the end grows by as much.
 _NODES, _STRETCH = 32, 8.0
+#: So few terms take no longer than to look how many fewer would do.
+_FEW = 4096
 #: T_0 .. T_7 times each eighth polynomial give all 32, of so many sources at a time.
 _STEP, _TOGETHER = 8, 4096
 
@@ -58,14 +60,16 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
     u = sources.u
     start, sums, trusted = sum_cells(*sources, width, count)  # before rows of all points, which are long
+    # the points, until their exponents are known; by way of integers, which is twice as quick
+    exponent = np.arange(count, dtype=np.int32).astype(float)
     factor, done = np.empty(count), np.zeros(count, dtype=bool)
     factor[start : start + len(sums)] = sums
     done[start : start + len(sums)] = trusted
     del sums, trusted
     # points below the first source and above the last one, as far as the outermost sum that is trusted
     inside = slice(min(max(0, math.ceil(u[0])), count), min(max(0, math.floor(u[-1]) + 1), count))
-    below, above = _count_outside(done[: inside.start]), count - _count_outside(done[inside.stop :][::-1])
-    exponent = np.arange(count, dtype=float)  # the points, until their exponents are known
+    below = inside.start - _find_first(done[: inside.start][::-1])
+    above = inside.stop + _find_first(done[inside.stop :])
     exponent[below:above] = 0.0
     span = np.sqrt(_compute_reach(len(u))) * width
     if below:
@@ -74,15 +78,15 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     if above < count:
         last = sources.take(slice(np.searchsorted(u, u[-1] - span), None)).take(slice(None, None, -1))
         _sum_outside(last, width, exponent[above:], factor[above:])
-    points = below + np.flatnonzero(~done[below:above])
-    if len(points):
+    if not done[below:above].all():
+        points = below + np.flatnonzero(~done[below:above])
         exponent[points], factor[points] = _sum_inside(sources, width, points.astype(float))
     return LogSum(exponent=exponent, exponent_low=None, factor=factor)
 
 
-def _count_outside(done: NDArray[np.bool_]) -> int:
-    """How many of the first points reach to the last that is not done."""
-    return 0 if done.all() else len(done) - int(np.argmin(done[::-1]))
+def _find_first(done: NDArray[np.bool_]) -> int:
+    """The first point that is not done, or their number."""
+    return len(done) if done.all() else int(done.argmin())
 
 
 def _sum_inside(sources: Sources, width: float, k: F64) -> tuple[F64, F64]:
@@ -179,7 +183,7 @@ def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> 
             factor[start:] = weights.sum()
             break
         weights = weights * np.exp(points * (points + 2 * low) / (-2 * variance))
-        high = 4 * low + 4 * width
+        high = max(4 * low + 4 * width, low + _FEW / count)
         if count > _NODES:
             high = low + _STRETCH * variance / points[-1]
             points, weights = _move_to_nodes(points, weights)
@@ -189,9 +193,8 @@ def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> 
             terms = np.multiply.outer(x[some] - low, points / -variance)
             factor[some] = np.exp(terms, out=terms) @ weights
         start = stop
-    x /= width
     x *= x
-    x *= -0.5
+    x *= -0.5 / variance
 
 
 def _move_to_nodes(points: F64, weights: F64) -> tuple[F64, F64]:

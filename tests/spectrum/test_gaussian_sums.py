@@ -296,3 +296,10 @@ def test_sums_are_multiplied_out_down_to_the_smallest_double(top):
     with np.errstate(under="ignore"):
         assert np.array_equal(found, 0.75 * np.exp(exponent - top))
     assert 0 < found[found > 0].min() < 1e-322
+
+
+def test_sums_are_multiplied_out_between_those_that_are_0():
+    for exponent in ([-800.0, 0.0, -800.0, -1.0, -900.0], [-800.0], [0.0, -1.0, -800.0], [-800.0, -1.0]):
+        exponents = np.array(exponent)
+        found = LogSum(exponent=exponents, exponent_low=None, factor=np.full(len(exponents), 0.5)).multiply_out()
+        assert found.tolist() == [0.5 * math.exp(one) for one in exponent]

@@ -208,15 +208,12 @@ def round_to(values: Carried, kind: NumberType) -> Carried:
 def _mend(values: Carried, rounded: Carried, kind: NumberType, digits: int) -> Carried:
     """Put right, in place, what is no normal number of the type; `digits` has the significand of the values."""
     size, carrier = np.abs(values), values.dtype.type
-    least = carrier(math.ldexp(1.0, kind.exponent))
-    # most blocks hold normal numbers and zeros alone; their extremes take less time than all of them, and NaN is none
-    if not size.min(initial=np.inf) >= least:
-        small = (size < least) & (size > 0)
-        if small.any():
-            # the addition rounds to a multiple of the step, once
-            shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
-            np.copyto(rounded, (values + shift) - shift, where=small)
-        rounded += carrier(0)
+    small = np.flatnonzero(size < carrier(math.ldexp(1.0, kind.exponent)))
+    if len(small):
+        # the addition rounds to a multiple of the step, once, and takes the sign of zeros
+        shift = carrier(1.5 * 2.0 ** (digits - 1) * kind.step)
+        rounded.reshape(-1)[small] = (values.reshape(-1)[small] + shift) - shift
+    # few blocks hold numbers that are too large, or NaN
     if not size.max(initial=0) <= carrier(kind.largest):
         over = np.abs(rounded) > carrier(kind.largest)
         np.copyto(rounded, np.copysign(carrier(kind.overflow), values), where=over)

@@ -164,8 +164,11 @@ class Gathering:
 
         known : the same of a table whose rows follow from these: where they differ there, they differ here.
         """
-        hashes = self._hashes if known is None else known.view(np.uint64)
+        hashes = self._hashes if known is None or self.is_hashed else known.view(np.uint64)
         del self._hashes  # of each of several tables as long as the positions
+        # numbers of first rows have this sum where each row is its own first, and else a smaller one
+        if known is not None and int(known.sum()) == self.rows * (self.rows - 1) // 2:
+            return known
         return find_first_equal(hashes, self.evaluate, self.columns)
 
 

@@ -78,9 +78,14 @@ class Pass(ABC):
             codes = {code: self._round_codes(sines, code) for code in {ending.code for ending in endings}}
             for ending, gathering in self._tables.items():
                 gathering.add(numbers, self._finish(codes[ending.code], ending))
-        early, twins, late = self._settle_early(), dict[_Ending, I64](), dict[_Ending, Stage]()
+        equal = dict[_Ending, I64]()
+        for ending in reversed(endings):  # sums first: where they are all different, so are codes, and then sines
+            follow = [one for one in equal if ending == _Ending(one.code, None)]
+            equal[ending] = self._tables[ending].find_first_equal(equal[follow[0]] if follow else None)
+        early = self._settle_early(max(equal.values(), key=np.sum))  # the largest is that of rows that all differ
+        twins, late = dict[_Ending, I64](), dict[_Ending, Stage]()
         for ending in endings:
-            twins[ending], late[ending] = self._settle(ending)
+            twins[ending], late[ending] = self._settle(ending, equal.pop(ending))
         measured = {}
         for one in self.members:
             code, total = _Ending(one.code, None), _Ending(one.code, one.sum)
@@ -97,8 +102,8 @@ class Pass(ABC):
         """What the pipelines have in common of some rows, rounded."""
 
     @abstractmethod
-    def _settle_early(self) -> list[Stage]:
-        """The stages before the code."""
+    def _settle_early(self, known: I64) -> list[Stage]:
+        """The stages before a code, of whose rows the first equal ones are known."""
 
     def _find_nearest(self, ending: _Ending) -> Nearest | None:
         """The closest two of rows that are all different; None where that is too much work."""
@@ -128,11 +133,11 @@ class Pass(ABC):
             return codes
         return add(codes, draw_embedding(self.columns, self.spread, ending.sum), ending.sum)
 
-    def _settle(self, ending: _Ending) -> tuple[I64, Stage]:
-        """Find the equal rows of a table of codes, or the closest two where all are different."""
+    def _settle(self, ending: _Ending, equal: I64) -> tuple[I64, Stage]:
+        """Describe the equal rows of a table of codes, or the closest two where all are different."""
         gathering = self._tables[ending]
         name, kind = ("code", ending.code) if ending.sum is None else ("sum", ending.sum)
-        lost, equal = self._count_lost(gathering), gathering.find_first_equal()
+        lost = self._count_lost(gathering)
         twins, stage = self._settle_rows(name, kind, gathering.not_finite, lost, equal)
         if stage.first_collision is not None:
             return twins, replace(stage, min_separation=0.0, closest_pair=stage.first_collision, ulp_margin=0.0)
@@ -202,7 +207,7 @@ class TablePass(Pass):
     def _compute_sines(self, rows: I64) -> Carried:
         return round_to(self.evaluate(rows), self.steps.sines)
 
-    def _settle_early(self) -> list[Stage]:
+    def _settle_early(self, _: I64) -> list[Stage]:
         return [] if self.positions is None else [self._describe_positions(self.positions, None)]
 
 
@@ -260,7 +265,7 @@ class LadderPass(Pass):
         error = self.front.refine_error(worst)
         return error if math.isfinite(error) else None
 
-    def _settle_early(self) -> list[Stage]:
+    def _settle_early(self, known: I64) -> list[Stage]:
         front, waves = self.front, self.front.waves
         positions = self._describe_positions(front.cast.positions, front.measure_position_error())
         lost = np.flatnonzero((front.frequencies == 0) & (waves.high != 0))
@@ -277,7 +282,7 @@ class LadderPass(Pass):
             frequencies = replace(frequencies, distinct=1, first_collision=pairs[0], merged=pairs[1])
         steady = self._phases.constant if len(self.places.values) > 1 else self._phases.constant[:0]
         constant = waves.count_columns(steady[waves.high[steady] != 0])
-        gone, equal = self._count_lost(self._sines), self._sines.find_first_equal()
+        gone, equal = self._count_lost(self._sines), self._sines.find_first_equal(known)
         _, sines = self._settle_rows("sines", self.steps.sines, self._sines.not_finite, gone, equal)
         equal = self._phases.find_first_equal(equal)
         _, phases = self._settle_rows("phases", self.steps.phases, self._phases.not_finite, constant, equal)

@@ -192,6 +192,28 @@ def test_rows_are_equal_only_where_what_follows_from_them_is():
     assert gathering.find_first_equal(np.array([0, 0, 0, 3, 4])).tolist() == [0, 0, 2, 3, 4]
 
 
+def test_rows_all_differ_where_all_do_that_follow_from_them():
+    """Those that were hashed are told apart by their hashes where some of the others are equal."""
+
+    def gather(evaluate):
+        gathering = Gathering(rows=3, columns=1, evaluate=evaluate)
+        gathering.add(np.arange(3), np.array([[1.0], [1.0], [2.0]], dtype=np.float32))
+        return gathering
+
+    table = np.array([[1.0], [1.0], [2.0]], dtype=np.float32)
+    assert gather(lambda _: pytest.fail("compared")).find_first_equal(np.arange(3)).tolist() == [0, 1, 2]
+    assert gather(lambda rows: table[rows]).find_first_equal(np.array([0, 1, 0])).tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize("codes", [["float16", "bfloat16"], ["bfloat16", "float16"]])
+def test_types_are_told_apart_one_by_one(codes):
+    """Where rows all differ in one type, they need not in another."""
+    alone = [measure_precision(Sinusoidal(d=8), length=400, dtypes=[one]).codes for one in codes]
+    together = measure_precision(Sinusoidal(d=8), length=400, dtypes=codes).codes
+    assert [one.distinct for one in together] == [one.distinct for some in alone for one in some]
+    assert len({one.distinct for one in together}) > 1
+
+
 @pytest.mark.parametrize("columns", [1, 2, 31, 256, 8192])
 def test_sums_of_squares_are_as_right_as_is_said(columns):
     """So that the closest neighbours are among those that are measured again in float64."""

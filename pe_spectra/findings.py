@@ -88,8 +88,8 @@ def collect_kinds(*modules: ModuleType) -> dict[str, Kind]:
     ------
     ValueError : two kinds with one code.
 
-    >>> from pe_spectra.models.stated import configuration
-    >>> collect_kinds(configuration)["nested-config"].levels
+    >>> from pe_spectra.models.stated import passed_keys
+    >>> collect_kinds(passed_keys)["nested-config"].levels
     ('note',)
     """
     found: dict[str, Kind] = {}

@@ -10,7 +10,7 @@ from pe_spectra.answers.annotations import UNUSABLE, Annotation, Annotations
 from pe_spectra.files.json_keys import Region
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.model_audit import ModelAudit
-from pe_spectra.models.stated.position_tables import NESTED_CONFIG
+from pe_spectra.models.stated.passed_keys import NESTED_CONFIG
 
 #: What in a sentence may be a key: no plain word, for such a word may mean something else.
 _KEY = re.compile(r"[A-Za-z]\w*(?:\.\w+)+|[A-Za-z][A-Za-z0-9]*_\w+")

@@ -7,7 +7,6 @@ from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.comparison.rotations import compare_rotations
 from pe_spectra.models.scheme import turn_layer
-from pe_spectra.models.stated.axial_models import is_axial
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST
@@ -122,8 +121,9 @@ def test_what_is_refused(config, said):
 
 
 def test_a_model_type_goes_before_the_name_of_a_class():
-    assert not is_axial({"model_type": "llama", "_class_name": "FluxTransformer2DModel"})
-    assert not is_axial({"_class_name": 3})
+    widths = {"hidden_size": 4096, "num_attention_heads": 32}
+    assert read({"model_type": "llama", "_class_name": "FluxTransformer2DModel", **widths}).format == "config.json"
+    assert read({"_class_name": 3, "rope_theta": 1e4, **widths}).format == "config.json"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from pe_spectra.models.stated.statement import (
     Configuration,
     RotaryBlock,
 )
-from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import write_number, write_rounded
 
@@ -302,6 +301,8 @@ def _check_reading(layer: LayerAudit) -> Iterator[Finding]:
     """Say why the answering stack refuses the file, as a finding of the kind of its cause, and what it cannot apply."""
     block, refusal, rotation = layer.block, layer.refusal, layer.rotation
     if rotation is not None and rotation.fault:
+        from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
+
         computed = "the frequencies are those that are computed with it all the same"
         effect = computed if rotation.by_fault else "no rotation depends on it"
         yield layer.find(UNUSABLE_VALUE, f"{rotation.fault}; {effect}")

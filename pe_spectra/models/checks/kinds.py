@@ -13,17 +13,17 @@ from pe_spectra.models.stated import (
     keys,
     loading,
     meta_release,
+    passed_keys,
     position_axes,
     position_schemes,
     query_scales,
     rotary_blocks,
     unusable,
 )
-from pe_spectra.models.stated import configuration as config_json
 
 #: By its code.
 KINDS = collect_kinds(
-    *(keys, loading, config_json, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
+    *(keys, loading, passed_keys, axial_models, position_axes, position_schemes, query_scales, dual_chunk),
     *(rotary_blocks, gguf_metadata, architectures, meta_release, about_keys, about_scaling, about_lengths),
     *(about_allocations, class_sinusoids, unusable),
 )

@@ -20,7 +20,6 @@ from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks import STACKS, Stack
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import find_composite, find_known
-from pe_spectra.models.stated.position_tables import NESTED_CONFIG
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import NamedTuple, dataclass
@@ -65,8 +64,12 @@ class Model(NamedTuple):
     @property
     def part(self) -> tuple[str, ...]:
         """The keys that lead to the part that is lengthened, which a file may leave out."""
-        found = [str(one.data["part"]) for one in self.configuration.findings if one.code == NESTED_CONFIG.code]
-        names = tuple(found[0].split(".")) if found else ()
+        names: tuple[str, ...] = ()
+        if self.configuration.where:  # else it has one part
+            from pe_spectra.models.stated.passed_keys import NESTED_CONFIG
+
+            found = [str(one.data["part"]) for one in self.configuration.findings if one.code == NESTED_CONFIG.code]
+            names = tuple(found[0].split(".")) if found else ()
         inside = [name for name in find_known(self.configuration.model).parts if name not in names]
         is_passed = inside and NEWER in find_composite(self.configuration.model)[inside[0]].silent_passed
         return names if is_passed else (*names, *inside)

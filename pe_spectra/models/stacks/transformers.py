@@ -14,8 +14,7 @@ from pe_spectra.models.stacks.description import KINDS, Description
 from pe_spectra.models.stacks.stack import LINEAR, Reading, Stack
 from pe_spectra.models.stated.keys import LISTS
 from pe_spectra.models.stated.known_models import find_known, load_table
-from pe_spectra.models.stated.loading import VALUE_REFUSED
-from pe_spectra.models.stated.needs import NOT_BUILT
+from pe_spectra.models.stated.loading import NOT_BUILT, VALUE_REFUSED
 from pe_spectra.models.stated.statement import (
     FULL,
     NEWEST,

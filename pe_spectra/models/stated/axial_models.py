@@ -17,17 +17,14 @@ from pe_spectra.limits import MAX_HEAD_WIDTH
 from pe_spectra.models.stated.keys import HEAD_WIDTH, Keys
 from pe_spectra.models.stated.known_models import read_measured
 from pe_spectra.models.stated.position_axes import list_axes, tell_span
-from pe_spectra.models.stated.statement import Configuration, LayerStatement, RotaryBlock
+from pe_spectra.models.stated.statement import MARKS, Configuration, LayerStatement, RotaryBlock
 from pe_spectra.records import NamedTuple
 from pe_spectra.wording import join, write_number
 
 #: The releases that were measured.
 DIFFUSERS, TIMM = "0.42.1", "1.0.31"
-#: By the key that marks a file, and names its class: the format, the table, and what the class is called.
-MARKS = {
-    "_class_name": ("diffusers", f"diffusers-{DIFFUSERS}", "class"),
-    "architecture": ("timm", f"timm-{TIMM}", "architecture"),
-}
+#: By the format of a file: the table, and what its classes are called.
+_TABLES = {"diffusers": (f"diffusers-{DIFFUSERS}", "class"), "timm": (f"timm-{TIMM}", "architecture")}
 _WIDTHS = f"even widths from 2 to {MAX_HEAD_WIDTH}"
 _WITHIN = "half of each axis"
 _SEVERAL_AXES = Kind(
@@ -50,21 +47,12 @@ class _KeyedValue(NamedTuple):
     key: str
 
 
-def is_axial(config: Mapping[str, Any]) -> bool:
-    """Whether a file is of the kind that this module reads.
-
-    >>> is_axial({"_class_name": "FluxTransformer2DModel"}), is_axial({"model_type": "llama"})
-    (True, False)
-    """
-    return "model_type" not in config and any(isinstance(config.get(key), str) for key in MARKS)
-
-
 def read_axial(config: Mapping[str, Any], path: str) -> Configuration:
     """Read what a file states about the axes of a model, one layer for each axis.
 
     Parameters
     ----------
-    config : the object of the file; `is_axial`. path : the file, for messages.
+    config : the object of the file, with one of `MARKS`. path : the file, for messages.
 
     Raises
     ------
@@ -76,7 +64,8 @@ def read_axial(config: Mapping[str, Any], path: str) -> Configuration:
     [('axis-0', 16.0), ('axis-1', 56.0), ('axis-2', 56.0)]
     """
     marker = next(key for key in MARKS if isinstance(config.get(key), str))
-    form, table, what = MARKS[marker]
+    form = MARKS[marker]
+    table, what = _TABLES[form]
     model, found = config[marker], read_measured(table)
     entry = found["classes"].get(model)
     if entry is None:

@@ -1,52 +1,39 @@
 """config.json of Hugging Face models: what it states about the positional encoding.
 
-The kind of encoding is found here; `rotary_keys` reads those with a rotation, `position_tables` those with a row for
-each position, `position_schemes` what else a class was found to have. Which classes have linear biases, or are
-recurrent: transformers 5.23.0, read.
+The part that is audited is found here, and those beside it. `rotary_keys` reads what has a rotation; of what may have
+another kind of encoding `class_ways` finds out which, and reads it. That and what else few files ask for is loaded for
+those that do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pe_spectra.errors import FileError, NoModelError, UnusableError, shorten
 from pe_spectra.models.rotation import NONE
-from pe_spectra.models.stated.axial_models import MARKS, is_axial, read_axial
-from pe_spectra.models.stated.class_ways import find_made, is_another, list_ways, note_others
-from pe_spectra.models.stated.dual_chunk import CHUNKS, read_chunks
-from pe_spectra.models.stated.keys import HEADS, LENGTHS, WIDTHS, Keys
-from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known
-from pe_spectra.models.stated.loading import report_shared
-from pe_spectra.models.stated.needs import NOT_BUILT
-from pe_spectra.models.stated.passed_keys import PART_DEFAULTED, keep_passed, list_unread, report_unpassed
-from pe_spectra.models.stated.position_schemes import (
-    NO_SCHEME,
-    UNKNOWN_TYPE,
-    asks_rotation,
-    find_schemes,
-    has_buckets,
-    is_switched_off,
-    opts_out,
-    read_size,
-    tell_how_known,
-)
-from pe_spectra.models.stated.position_tables import (
-    NESTED_CONFIG,
-    TYPE,
-    KnownTable,
-    find_table,
-    read_table,
-    settle_table,
-)
-from pe_spectra.models.stated.query_scales import read_query_scale
+from pe_spectra.models.stated.keys import LENGTHS, WIDTHS, Keys
+from pe_spectra.models.stated.known_models import KnownModel, find_composite, find_known, load_table
+from pe_spectra.models.stated.loading import NOT_BUILT, report_shared
 from pe_spectra.models.stated.rotary_keys import read_layers
-from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, SchemeName
-from pe_spectra.models.stated.unusable import leave_out
+from pe_spectra.models.stated.statement import (
+    ALIBI_KEYS,
+    BUCKETS,
+    CHUNKS,
+    MARKS,
+    NEWEST,
+    POSITION_TYPE,
+    Configuration,
+    LayerStatement,
+    SchemeName,
+)
 from pe_spectra.wording import join
+
+if TYPE_CHECKING:
+    from pe_spectra.models.stated.position_schemes import FoundScheme
 
 #: Where models of several parts keep the part that reads text, outermost first.
 _TEXT_PARTS = ("thinker_config", "text_config", "language_config", "llm_config")
@@ -59,13 +46,8 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LOOKED_FOR = "rope_theta, rope_parameters, alibi, relative_attention_num_buckets"
 #: Keys that name a model, in files of transformers, timm and diffusers.
 _OF_MODELS = ("model_type", "architectures", "architecture", "_class_name")
-#: Linear biases, unless the file says no.
-_ALIBI = ("bloom", "mpt")
-_ABOUT_ALIBI = frozenset({"alibi", "attn_config"})
-#: The number of T5's buckets of distance, each with a learned bias.
-_BUCKETS = "relative_attention_num_buckets"
-#: No encoding of positions: the order is in a recurrence.
-_WITHOUT = ("falcon_mamba", "jamba", "kimi_linear", "mamba", "mamba2", "nemotron_h", "rwkv", "xlstm", "zamba")
+#: Keys by which a file may ask for another encoding than a class has that always turns.
+_ASKING = (BUCKETS, POSITION_TYPE, *ALIBI_KEYS)
 
 
 def read_configuration(
@@ -86,7 +68,9 @@ def read_configuration(
     >>> read_configuration(config, "config.json").layers[0].head_dim
     16
     """
-    if MARKS.keys() & config.keys() and is_axial(config):
+    if "model_type" not in config and any(isinstance(config.get(key), str) for key in MARKS):
+        from pe_spectra.models.stated.axial_models import read_axial
+
         return read_axial(config, path)
     whole = Keys(config, path, release=release)
     try:
@@ -94,11 +78,15 @@ def read_configuration(
     except UnusableError as error:
         if not is_whole:
             raise
+        from pe_spectra.models.stated.unusable import leave_out
+
         read = partial(read_configuration, path=path, release=release, is_whole=False)
         found, model = leave_out(error, config, read), ""  # which has its parts read already
     found = replace(found, keys=config, release=release, read_by=cache(partial(read_configuration, config, path)))
     if not find_composite(model, release):  # its class has one part
         return found
+    from pe_spectra.models.stated.passed_keys import NESTED_CONFIG
+
     report_shared(whole)
     others, unread = _read_others(whole, model, found)
     told = [f", beside {join([one.part for one in others])}"] if others else []
@@ -117,44 +105,59 @@ def _read_one(whole: Keys, given: Mapping[str, Any]) -> Configuration:
     keys, known, scheme = _settle(whole, given)
     # on a grid it counts patches, not how far coordinates on an axis go
     length = None if known.axes > 1 and not known.one_axis else keys.find_integer(*LENGTHS)
-    lacking = LENGTHS[0] if scheme == "rotary" and length is None and known.length is not None else ""
-    own = find_schemes(keys, known.model) if known.has_schemes else ()
+    own: Sequence[FoundScheme] = ()
+    if known.has_schemes:
+        from pe_spectra.models.stated.position_schemes import find_schemes
+
+        own = find_schemes(keys, known.model)
     layers: tuple[LayerStatement, ...] = ()
-    resized: tuple[str, ...] = ()
-    values: Mapping[str, int | float | str] = {}
+    read: dict[str, Any] = {"length": length}
     if scheme == "rotary":
-        layers, length = read_layers(keys, known), known.length if length is None else length
-    elif scheme in ("learned", "sinusoidal") and (find_table(known.model) or (scheme == "learned" and not own)):
-        values, length, lacking = read_table(keys, known.model)
-        resized = (find_table(known.model) or KnownTable()).resized
-    elif scheme in _READERS:
-        values = _READERS[scheme](keys, known.model)
-    elif own:
-        values = own[0].sizes
-    if any(one.elsewhere or is_another(one, scheme) for one in own):
-        note_others(keys, known.model, scheme, own)
+        layers = read_layers(keys, known)
+        if length is None and known.length is not None:
+            read = {"length": known.length, "length_key": LENGTHS[0]}
+    if scheme != "rotary" or own:
+        from pe_spectra.models.stated.class_ways import read_ways
+
+        read |= read_ways(keys, known, scheme, own, length)
     query_scale = None if known.query_scale is None else NONE
     if known.query_scale:
-        query_scale = read_query_scale(keys, known.model, known.query_scale, length)
+        from pe_spectra.models.stated.query_scales import read_query_scale
+
+        query_scale = read_query_scale(keys, known.model, known.query_scale, read["length"])
+    dual_chunk = NONE
+    if CHUNKS in keys.found:
+        from pe_spectra.models.stated.dual_chunk import read_chunks
+
+        dual_chunk = read_chunks(keys, read["length"])
     found = Configuration(
         path=keys.path,
         where=keys.where.rstrip("."),
         model=known.model,
         scheme=scheme,
-        length=length,
-        length_key=lacking,
         layers=layers,
-        **({} if scheme == "rotary" else find_made(keys, known, scheme, values, own)),
-        list_ways=partial(list_ways, keys, known, scheme, own),
+        **read,
+        list_ways=partial(_list_ways, keys, known, scheme, own),
         dtype=keys.find_text("dtype", "torch_dtype") or whole.find_text("dtype", "torch_dtype"),
         query_scale=query_scale,
-        resized=resized,
-        dual_chunk=read_chunks(keys, length) if CHUNKS in keys.found else NONE,
+        dual_chunk=dual_chunk,
         findings=tuple(keys.findings),
     )
     if scheme != "none" and find_composite(whole.find_text("model_type") or "", whole.release):
+        from pe_spectra.models.stated.passed_keys import report_unpassed
+
         report_unpassed(whole, keys, known, found, lambda more: _read_one(more, vars(known)))
     return found
+
+
+def _list_ways(
+    keys: Keys, known: KnownModel, scheme: SchemeName, own: Sequence[FoundScheme]
+) -> Iterator[Configuration]:
+    """The ways in which a class has positions beside the audited one; most that turn have no other."""
+    if scheme != "rotary" or own or known.model in load_table(f"{NEWEST}-tables")["tables"]:
+        from pe_spectra.models.stated.class_ways import list_ways
+
+        yield from list_ways(keys, known, scheme, own)
 
 
 def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Configuration], list[str]]:
@@ -176,6 +179,8 @@ def _read_others(whole: Keys, model: str, main: Configuration) -> tuple[list[Con
             unread.append(where)
             continue
         if one.scheme != "none" and not isinstance(whole.found.get(where.rpartition(".")[2]), Mapping):
+            from pe_spectra.models.stated.passed_keys import PART_DEFAULTED
+
             message = f"the file says nothing of {where}, which the class of {model} builds by its defaults"
             keys.report(PART_DEFAULTED, message, model=model, part=where)
         inner, others = _read_others(keys, kind, one)
@@ -209,19 +214,19 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     known = replace(known, **(given if is_whole else own))
     scheme = _choose_scheme(keys, known)
     if scheme is not None:
-        if name and not (known.is_known or tell_how_known(name) or find_table(name)):
-            message = f"the type {shorten(repr(name))} is not known; its keys are read as most classes read them"
-            keys.report(UNKNOWN_TYPE, message, model=name)
+        if name and not known.is_known:
+            from pe_spectra.models.stated.class_ways import report_unknown
+
+            report_unknown(keys, name)
         return keys, known, scheme
     part = _find_part(keys, name)
     if part is not None:
         return _settle(*part)
-    if not (how := tell_how_known(name)):
+    from pe_spectra.models.stated.class_ways import report_none
+
+    if not report_none(keys, name):
         is_other = keys.where == whole.where and not keys.has_any(*_OF_MODELS, *WIDTHS, "head_dim")
         raise (NoModelError if is_other else FileError)(keys.path, _explain_nothing(keys))
-    where = keys.where.rstrip(".")
-    message = f"no position scheme was found in the classes of {name} with these keys (transformers {NEWEST}, {how})"
-    keys.report(NO_SCHEME, f"{where}: {message}" if where else message, model=name)
     return keys, known, "none"
 
 
@@ -232,6 +237,8 @@ def _find_part(keys: Keys, model: str) -> tuple[Keys, Mapping[str, Any]] | None:
     chosen, given = next((part for part in parts if _has_scheme(*part)), parts[0] if parts else (None, _NOTHING))
     if chosen is None:
         return None
+    from pe_spectra.models.stated.passed_keys import NESTED_CONFIG
+
     where = chosen.where.rstrip(".")
     others = [f"{part.where.rstrip('.')} ({part.found['model_type']})" for part, _ in parts if part is not chosen]
     beside = f"; beside it: {', '.join(others)}" if others else ""
@@ -250,8 +257,12 @@ def _has_scheme(part: Keys, given: Mapping[str, Any]) -> bool:
 def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
     """The part that reads text, else the whole, and its defaults there; the class of the whole names a silent one."""
     kind, stated, given = whole.find_text("model_type") or "", "", _NOTHING
-    known = find_known(kind, whole.release)
-    found = keep_passed(whole, kind) if find_composite(kind, whole.release) else whole
+    known, composite = find_known(kind, whole.release), find_composite(kind, whole.release)
+    if not composite and not any(isinstance(whole.found.get(key), dict) for key in known.parts or _TEXT_PARTS):
+        return whole, given
+    from pe_spectra.models.stated.passed_keys import NESTED_CONFIG, keep_passed, list_unread
+
+    found = keep_passed(whole, kind) if composite else whole
     for key in known.parts or _TEXT_PARTS:
         if not isinstance(found.found.get(key), dict):
             continue
@@ -276,34 +287,11 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
 
 def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
     """The scheme that keys or the class of a model ask for; None where neither is known to."""
-    model, kind = known.model, keys.find_text(TYPE)
-    says_rotary = kind in ("rotary", "rope")
-    if kind == "alibi" or ((model in _ALIBI or _ABOUT_ALIBI & keys.found.keys()) and _asks_alibi(keys, model)):
-        return "alibi"
-    if not known.is_known and has_buckets(model, _BUCKETS):
-        return "t5"
-    is_rotary = known.is_known and (known.only_if is None or not opts_out(keys, *known.only_if))
-    own = () if is_rotary or (says_rotary and asks_rotation(keys)) else find_schemes(keys, model)
-    # beside a table of words, which goes first, others are said
-    if own and (find_table(model) is None or is_switched_off(keys, model, "learned")):
-        return own[0].name
-    if _BUCKETS in keys:
-        return "t5"
-    table = find_table(model) if known.only_if is not None or not known.is_known else None
-    if table is not None and is_switched_off(keys, model, "learned"):
-        table = None
-    if table is not None and not (says_rotary and (known.is_known or asks_rotation(keys))):
-        return "sinusoidal" if settle_table(keys, table).fixed else "learned"
-    if model in _WITHOUT or (known.only_if is not None and opts_out(keys, *known.only_if)):
-        return "none"
-    if known.is_known or says_rotary or asks_rotation(keys):
+    if known.is_known and known.only_if is None and not keys.has_any(*_ASKING):
         return "rotary"
-    return "learned" if kind == "absolute" and not tell_how_known(model) else None
+    from pe_spectra.models.stated.class_ways import choose_scheme
 
-
-def _asks_alibi(keys: Keys, model: str) -> bool:
-    answers = [one.find_truth("alibi") for one in (keys, keys.find_object("attn_config"))]
-    return True in answers or (model in _ALIBI and False not in answers)
+    return choose_scheme(keys, known)
 
 
 def _explain_nothing(keys: Keys) -> str:
@@ -313,15 +301,3 @@ def _explain_nothing(keys: Keys) -> str:
     model = keys.find_text("model_type")
     named = f", and model_type {shorten(repr(model))} is not known here" if model else ""
     return f"names no positional encoding{named}; looked for {looked}"
-
-
-#: Parameters from the keys of a file, and from what its class has without them.
-_READERS: Mapping[str, Callable[[Keys, str], dict[str, int | float | str]]] = {
-    "alibi": lambda keys, model: {"heads": read_size(keys, HEADS, "heads", model)},
-    "t5": lambda keys, model: {
-        "buckets": keys.find_integer(_BUCKETS) or 32,
-        "max_distance": keys.find_integer("relative_attention_max_distance") or 128,
-        "heads": read_size(keys, HEADS, "heads", model),
-    },
-    "sinusoidal": lambda keys, model: {"d": read_size(keys, WIDTHS, "d", model)},
-}

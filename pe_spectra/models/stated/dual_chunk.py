@@ -5,10 +5,9 @@ from __future__ import annotations
 from pe_spectra.findings import Kind
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.models.stated.statement import CHUNKS, NEWEST, TRANSFORMERS
 from pe_spectra.records import NamedTuple
 
-CHUNKS = "dual_chunk_attention_config"
 _AN = "An et al. 2024, arXiv:2402.17463, Section 3 (dual chunk attention)"
 _DUAL_CHUNK = Kind(
     code="dual-chunk",

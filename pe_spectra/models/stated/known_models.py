@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -147,6 +147,14 @@ class KnownModel:
         [True, False]
         """
         return not (self.null_scaling and "rope_scaling" in found)
+
+    def take_length(self) -> KnownModel:
+        """Return what it does with a file that states its length: some scalings are refused only without one.
+
+        >>> KnownModel(refused=("yarn", "longrope"), built_with_length=("yarn",)).take_length().refused
+        ('longrope',)
+        """
+        return replace(self, refused=tuple(one for one in self.refused if one not in self.built_with_length))
 
     def see(self, size: int, key: str | None, found: Mapping[str, Any]) -> tuple[int, tuple[int, int] | None]:
         """Return the longest lag + 1 that a query sees of a window, and its two sides where it sees what comes after.

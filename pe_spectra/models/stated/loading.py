@@ -32,6 +32,16 @@ VALUE_REFUSED = Kind(
     "length before it where the class needs that",
     references=(TRANSFORMERS,),
 )
+NOT_BUILT = Kind(
+    code="not-built",
+    levels=("error",),
+    phrase="the model's class refuses the file",
+    reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
+    "whatever the other keys are. What each class of a release refuses is measured by building it.",
+    formula="a rotary block lacks a key, or a type of layer, that the class of this model_type needs, or has a "
+    "rope_type that it refuses although it turns nothing by it; layers slide without sliding_window, which it needs",
+    references=(TRANSFORMERS,),
+)
 #: Heads of at most so many channels may be odd.
 TINY = 4
 #: What the tables call values by their type.
@@ -99,7 +109,7 @@ def report_shared(whole: Keys) -> None:
     parts = find_composite(model) if whole.release == NEWEST else {}
     for key, value in [(key, whole.found[key]) for key in parts if key in whole.found]:
         if not (value is None or isinstance(value, Mapping)):
-            _report(whole, key, f"{_tell(value)}, no object", model)
+            _report(whole, key, f"{tell_value(value)}, no object", model)
     shared = whole.refusals["shared"].get(model)
     for key, why in _find_shared(whole, shared) if shared else ():
         _report(whole, key, why, model)
@@ -133,25 +143,17 @@ def _find_names(keys: Keys, known: KnownModel) -> Iterator[_Refused]:
         yield "rope_scaling", "is not set"
 
 
-def report_refused_types(keys: Keys, refused: Mapping[str, Any], model: str) -> None:
-    """Report keys of a type that a class refuses, by the names of types for each key.
-
-    >>> keys = Keys({"attn_temperature_tuning": 4}, "config.json")
-    >>> report_refused_types(keys, {"attn_temperature_tuning": ["null", "integer"]}, "llama4_text")
-    >>> keys.findings[0].message
-    'attn_temperature_tuning is 4, so the class of llama4_text in transformers 5 refuses the file'
-    """
-    for key, types in refused.items():
-        if key in keys.found and TYPES.get(type(keys.found[key])) in types:
-            _report(keys, key, _tell(keys.found[key]), model)
-
-
 def _report(keys: Keys, key: str, why: str, model: str) -> None:
     place = key if key.startswith(keys.where) else f"{keys.where}{key}"
     keys.report_refused(VALUE_REFUSED, place, why, model)
 
 
-def _tell(value: object) -> str:
+def tell_value(value: object) -> str:
+    """Say what a value of a key is.
+
+    >>> tell_value(None), tell_value("x")
+    ('is null', "is 'x'")
+    """
     return "is null" if value is None else f"is {shorten(repr(value))}"
 
 
@@ -176,7 +178,7 @@ def _find_values(keys: Keys, own: Mapping[str, Any], letters: Mapping[str, str])
         is_inside = key == ORIGINAL or (key == "rope_theta" and not own.get("beside"))
         if is_inside and keys.has_any("rope_parameters", "rope_scaling"):
             continue  # of what a block has itself this is said there
-        yield key, "is computed by the class and cannot be set" if is_closed else _tell(value)
+        yield key, "is computed by the class and cannot be set" if is_closed else tell_value(value)
 
 
 def _find_layers(keys: Keys, own: Mapping[str, Any]) -> Iterator[_Refused]:
@@ -243,7 +245,7 @@ def _find_widths(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Itera
 def _find_in_blocks(keys: Keys, known: KnownModel, own: Mapping[str, Any]) -> Iterator[_Refused]:
     """Blocks that the class refuses, whether a layer has them or not, and a width of heads that a scaling needs."""
     if "rope_scaling" in keys.found and keys.found["rope_scaling"] in own.get("empty", ()):
-        yield "rope_scaling", _tell(keys.found["rope_scaling"])
+        yield "rope_scaling", tell_value(keys.found["rope_scaling"])
     if not keys.has_any("rope_parameters", "rope_scaling"):
         is_scaled = "own" in own.get("without_head", ()) and known.keeps_block(keys.found)
         if keys.found.get("head_dim", 1) is None and is_scaled:

@@ -6,22 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pe_spectra.errors import shorten
-from pe_spectra.findings import Kind
-from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, Keys
+from pe_spectra.models.stated.keys import KEY_NOT_READ, Keys
 from pe_spectra.models.stated.known_models import KnownModel, find_looked_at
-from pe_spectra.models.stated.loading import VALUE_REFUSED, has_blocks, load_refusals
-from pe_spectra.models.stated.statement import NEWEST, SLIDING, TRANSFORMERS, RotaryBlock
-
-NOT_BUILT = Kind(
-    code="not-built",
-    levels=("error",),
-    phrase="the model's class refuses the file",
-    reasoning="Each class checks its configuration when it is made. What it raises an error for cannot be loaded, "
-    "whatever the other keys are. What each class of a release refuses is measured by building it.",
-    formula="a rotary block lacks a key, or a type of layer, that the class of this model_type needs, or has a "
-    "rope_type that it refuses although it turns nothing by it; layers slide without sliding_window, which it needs",
-    references=(TRANSFORMERS,),
-)
+from pe_spectra.models.stated.loading import NOT_BUILT, VALUE_REFUSED, has_blocks, load_refusals
+from pe_spectra.models.stated.statement import NEWEST, SLIDING, RotaryBlock
 
 
 def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
@@ -57,18 +45,6 @@ def report_needs(keys: Keys, known: KnownModel, *, is_built: bool) -> None:
         keys.report_refused(NOT_BUILT, where, f"lacks {', '.join(lacking)}", known.model)
     elif is_early or (not is_built and kind in known.refused and known.refused != KnownModel().refused):
         keys.report_refused(NOT_BUILT, where, f"has rope_type {shorten(kind)}", known.model)
-
-
-def take_with_length(keys: Keys, known: KnownModel) -> KnownModel:
-    """Return what is known of a class, without the scalings that it refuses only where a file states no length.
-
-    >>> known = KnownModel(refused=("yarn", "longrope"), built_with_length=("yarn",))
-    >>> [take_with_length(Keys(found, "config.json"), known).refused for found in ({}, {"max_position_embeddings": 8})]
-    [('yarn', 'longrope'), ('longrope',)]
-    """
-    if not known.built_with_length or LENGTHS[0] not in keys:
-        return known
-    return replace(known, refused=tuple(one for one in known.refused if one not in known.built_with_length))
 
 
 def report_unshared(keys: Keys, known: KnownModel, layers: Sequence[str]) -> None:

@@ -25,6 +25,18 @@ from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS, Configurati
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import join
 
+NESTED_CONFIG = Kind(
+    code="nested-config",
+    levels=("note",),
+    phrase="the model has several parts",
+    reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part that reads "
+    "text in an object of their own. Keys of the same name on top belong to the whole and are not read. The others are "
+    "audited by themselves where their encoding is known. Some encoders, as that of Whisper, have an encoding of their "
+    "own beside the decoder's.",
+    formula="vlm_config, thinker_config, text_config, language_config and llm_config are followed, outermost first; of "
+    "a class with tables of different keys in encoder and decoder the decoder is audited",
+    references=(TRANSFORMERS,),
+)
 PART_DEFAULTED = Kind(
     code="part-defaulted",
     levels=("note",),

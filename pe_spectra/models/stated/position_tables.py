@@ -13,30 +13,17 @@ from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.errors import FileError, shorten
-from pe_spectra.findings import Kind
 from pe_spectra.models.stated.class_sinusoids import Sinusoids
 from pe_spectra.models.stated.keys import KEY_NOT_READ, LENGTHS, MOST, WIDTHS, Keys
 from pe_spectra.models.stated.known_models import load_table
+from pe_spectra.models.stated.passed_keys import NESTED_CONFIG
 from pe_spectra.models.stated.position_schemes import read_size
-from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
+from pe_spectra.models.stated.statement import NEWEST, POSITION_TYPE
 from pe_spectra.records import NamedTuple
 
-TYPE = "position_embedding_type"
 #: What asks for a table, for classes that do not read the key.
 _OF_TABLES = ("absolute", "learned", "learned_absolute")
 _OF_DISTANCES = ("relative_key", "relative_key_query")
-NESTED_CONFIG = Kind(
-    code="nested-config",
-    levels=("note",),
-    phrase="the model has several parts",
-    reasoning="A model of several parts, for instance one that also sees images, keeps the keys of the part that reads "
-    "text in an object of their own. Keys of the same name on top belong to the whole and are not read. The others are "
-    "audited by themselves where their encoding is known. Some encoders, as that of Whisper, have an encoding of their "
-    "own beside the decoder's.",
-    formula="vlm_config, thinker_config, text_config, language_config and llm_config are followed, outermost first; of "
-    "a class with tables of different keys in encoder and decoder the decoder is audited",
-    references=(TRANSFORMERS,),
-)
 
 
 class KnownTable(NamedTuple):
@@ -254,14 +241,14 @@ def _check_type(keys: Keys, model: str, rows: int) -> None:
     An error where transformers 4 had a table of distances instead, 2 rows - 1 of them, which transformers 5 does not
     load (huggingface/transformers, pull request 41170); else a warning.
     """
-    kind = keys.find_text(TYPE)
+    kind = keys.find_text(POSITION_TYPE)
     if kind in (None, "absolute") or (model not in BY_TYPE and kind in _OF_TABLES):
         return
     if model == "esm":
-        keys.refuse(TYPE, "absolute and rotary are accepted for esm, which has no positions with any other")
+        keys.refuse(POSITION_TYPE, "absolute and rotary are accepted for esm, which has no positions with any other")
     relative = kind in _OF_DISTANCES and model in WITH_DISTANCES
     table = f"its table of {rows:,} rows"
-    message = f"{keys.where}{TYPE} {shorten(repr(kind))} is not read by the class of {model}"
+    message = f"{keys.where}{POSITION_TYPE} {shorten(repr(kind))} is not read by the class of {model}"
     if relative:
         instead = "instead of the table" if model in BY_TYPE else "beside the table"
         message += (
@@ -275,7 +262,7 @@ def _check_type(keys: Keys, model: str, rows: int) -> None:
         )
     else:
         message += f", which adds {table} all the same; write absolute if it was trained"
-    data = {"key": f"{keys.where}{TYPE}", "model": model, "distances": 2 * rows - 1 if relative else None}
+    data = {"key": f"{keys.where}{POSITION_TYPE}", "model": model, "distances": 2 * rows - 1 if relative else None}
     keys.report(KEY_NOT_READ, message, level="error" if relative else "warning", **data)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pe_spectra.findings import Kind
 from pe_spectra.models.rotation import NONE
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.loading import report_refused_types
+from pe_spectra.models.stated.loading import TYPES, VALUE_REFUSED, tell_value
 from pe_spectra.models.stated.statement import NEWEST, TRANSFORMERS
 from pe_spectra.records import NamedTuple
 from pe_spectra.wording import write_number
@@ -97,7 +97,7 @@ def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length
     1.1609
     """
     if keys.release == NEWEST:  # of an older release this is not measured
-        report_refused_types(keys, measured.get("refused", {}), model)
+        _report_refused(keys, measured.get("refused", {}), model)
     _report_lacking(keys, measured)
     n, a = (_read_value(keys, *measured[name], off=measured.get("off")) for name in ("length", "strength"))
     blocks = keys.found.get("rope_parameters")
@@ -120,6 +120,13 @@ def read_query_scale(keys: Keys, model: str, measured: Mapping[str, Any], length
         factor=None if last is None else found.compute(last),
     )
     return found.text
+
+
+def _report_refused(keys: Keys, refused: Mapping[str, Any], model: str) -> None:
+    """Report keys of a type that a class refuses, by the names of types for each key."""
+    for key, types in refused.items():
+        if key in keys.found and TYPES.get(type(keys.found[key])) in types:
+            keys.report_refused(VALUE_REFUSED, f"{keys.where}{key}", tell_value(keys.found[key]), model)
 
 
 def _read_value(keys: Keys, path: str, default: float, *, off: str | None) -> float | None:

@@ -18,7 +18,6 @@ from pe_spectra.models.stated.keys import (
     check_block_spelling,
 )
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.needs import keep_base
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
     COMPRESSED,
@@ -117,6 +116,8 @@ def _follow_class(keys: Keys, known: KnownModel, blocks: Blocks) -> Blocks:
     if known.factor_key:
         blocks = {name: _take_factor(keys, known, block) for name, block in blocks.items()}
     if known.base_only:
+        from pe_spectra.models.stated.needs import keep_base
+
         blocks = {name: keep_base(keys, known, block) for name, block in blocks.items()}
     return blocks if known.compressed_base is None or "" not in blocks else _split_compressed(keys, blocks[""])
 

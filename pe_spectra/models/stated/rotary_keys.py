@@ -11,11 +11,9 @@ from dataclasses import replace
 from typing import Literal
 
 from pe_spectra.errors import FileError
-from pe_spectra.models.stated.keys import HEADS, SHARES, WIDTHS, Keys, check_keys
+from pe_spectra.models.stated.keys import HEADS, LENGTHS, SHARES, WIDTHS, Keys, check_keys
 from pe_spectra.models.stated.known_models import KnownModel
 from pe_spectra.models.stated.loading import TINY, has_blocks, has_no_base, load_refusals, report_refused
-from pe_spectra.models.stated.needs import report_needs, report_unshared, take_with_length
-from pe_spectra.models.stated.position_axes import add_axes, report_grid
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING, Blocks, read_blocks
 from pe_spectra.models.stated.statement import (
     BY_CLASS,
@@ -29,7 +27,6 @@ from pe_spectra.models.stated.statement import (
     WITH_WINDOW,
     LayerStatement,
 )
-from pe_spectra.models.stated.unread_blocks import drop_unread
 
 #: Layers without attention, or with one that is not turned.
 _WITHOUT = ("linear_attention", "conv", "short_conv", "mamba", "mamba2", "recurrent", "rwkv", "moe", "mlp",
@@ -49,12 +46,16 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     >>> [layer.head_dim for layer in read_layers(keys, KnownModel())], keys.findings
     ([64], [])
     """
-    known = take_with_length(keys, known) if known.built_with_length else known
+    known = known.take_length() if known.built_with_length and LENGTHS[0] in keys else known
     if not keys.found.keys().isdisjoint(("rope_parameters", "rope_scaling", "layer_types")):
+        from pe_spectra.models.stated.unread_blocks import drop_unread
+
         keys = drop_unread(keys, known)
     report_refused(keys, known)
     check_keys(keys, known)
     if known.shared:
+        from pe_spectra.models.stated.needs import report_unshared
+
         report_unshared(keys, known, _name_layers(keys, known))
     newer, older = read_blocks(keys, known)
     stated = {} if known.turns_null else keys.find_object("rope_parameters").found
@@ -64,6 +65,8 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     still += [one.name for one in listed if not is_turned]
     types = tuple(replace(one, turns=False) if one.turns and one.name in still else one for one in listed)
     if known.needs or known.needs_window or not (known.reads_blocks and any(one.turns for one in types)):
+        from pe_spectra.models.stated.needs import report_needs
+
         report_needs(keys, known, is_built=known.reads_blocks and any(one.turns for one in types))
     names = [name for name in dict.fromkeys((*newer, *older)) if name]
     if [one.name for one in types] == ["all"] and names:
@@ -71,11 +74,16 @@ def read_layers(keys: Keys, known: KnownModel) -> tuple[LayerStatement, ...]:
     if newer and "" not in newer:
         _check_types(keys, newer, types)
     layers = tuple(_read_layer(keys, known, one, newer, older) for one in types)
-    if known.axes > 1 and not known.one_axis:
-        report_grid(keys, known, layers)
+    is_grid = known.axes > 1 and not known.one_axis
     places = (keys, keys.find_object("rope_parameters"), keys.find_object("rope_scaling"))
     has_axes = known.sections or known.axis_sections or any("mrope_section" in place for place in places)
-    return add_axes(keys, known, layers) if has_axes else layers
+    if is_grid or has_axes:
+        from pe_spectra.models.stated.position_axes import add_axes, report_grid
+
+        if is_grid:
+            report_grid(keys, known, layers)
+        layers = add_axes(keys, known, layers) if has_axes else layers
+    return layers
 
 
 def _read_layer(keys: Keys, known: KnownModel, one: LayerStatement, newer: Blocks, older: Blocks) -> LayerStatement:

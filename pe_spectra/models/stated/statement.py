@@ -72,6 +72,12 @@ SIZES: Mapping[str, tuple[int, str]] = {
 }
 #: Which keys a file has: those of transformers, of Meta's releases, of GGUF, of diffusers or of timm.
 FORMATS = ("config.json", "params.json", "gguf", "diffusers", "timm")
+#: The key that marks a file without a model_type, and names its class -> its format.
+MARKS: Mapping[str, str] = {"_class_name": "diffusers", "architecture": "timm"}
+#: Keys by which a file asks for another encoding than its class has: for T5's buckets of distance, by its name, for
+#: linear biases; and for dual chunk attention.
+BUCKETS, POSITION_TYPE = "relative_attention_num_buckets", "position_embedding_type"
+ALIBI_KEYS, CHUNKS = ("alibi", "attn_config"), "dual_chunk_attention_config"
 #: Pairs (i, i + D/2), and pairs (2i, 2i + 1).
 LAYOUTS: tuple[Literal["half", "interleaved"], ...] = ("half", "interleaved")
 #: Types of layers, as files call them; of several with and without a rotation, UNTURNED are those without.

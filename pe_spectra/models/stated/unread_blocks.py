@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from pe_spectra.errors import shorten
 from pe_spectra.models.stated.keys import KEY_NOT_READ, SHARES, Keys
 from pe_spectra.models.stated.known_models import KnownModel
-from pe_spectra.models.stated.loading import TYPES, has_blocks, load_refusals
-from pe_spectra.models.stated.needs import NOT_BUILT, list_labels
+from pe_spectra.models.stated.loading import NOT_BUILT, TYPES, has_blocks, load_refusals
+from pe_spectra.models.stated.needs import list_labels
 from pe_spectra.models.stated.rotary_blocks import LAYER_TYPE_MISSING
-from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
 
 #: How a class that looks at types of layers was found to refuse them.
 _LOOKING = ("names", "count", "each")
@@ -50,6 +49,8 @@ def _drop_passed_over(keys: Keys, known: KnownModel) -> Keys:
         if key == "layer_types" and isinstance(value, list):
             is_refused = not own.keys().isdisjoint(_LOOKING)
         if key in letters and not is_refused:
+            from pe_spectra.models.stated.unusable import UNUSABLE_VALUE
+
             message = (
                 f"{keys.where}{key} cannot be used ({shorten(repr(value))}); {accepted} is accepted; no rotation "
                 "depends on it, and the file is read without it"

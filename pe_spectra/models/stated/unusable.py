@@ -14,8 +14,7 @@ from typing import Any
 from pe_spectra.errors import FileError, UnusableError
 from pe_spectra.findings import Kind
 from pe_spectra.models.stated.keys import BASES, LISTS, LOCAL_BASES, NUMBERS
-from pe_spectra.models.stated.loading import VALUE_REFUSED, find_at
-from pe_spectra.models.stated.needs import NOT_BUILT
+from pe_spectra.models.stated.loading import NOT_BUILT, VALUE_REFUSED, find_at
 from pe_spectra.models.stated.statement import TRANSFORMERS, Configuration, LayerStatement, Written
 
 UNUSABLE_VALUE = Kind(

@@ -11,7 +11,6 @@ from pe_spectra.answers.answer import Verdict, Verdicts, name_apart
 from pe_spectra.encodings import Encoding
 from pe_spectra.spectrum.evenness import LOW_BINS, Finest, compare_ends
 from pe_spectra.spectrum.record import EMPTY_BAND, Spectrum, SpectrumSummary
-from pe_spectra.spectrum.signs import explain_signs
 from pe_spectra.wording import join, percent, shorten, write_run
 
 VERDICTS = Verdicts(
@@ -98,6 +97,8 @@ def judge_spectrum(spectrum: Spectrum, name: str = "") -> Verdict:
     if spectrum.estimator == "nudft":
         code, text = "irregular", f"At real positions {_say_peak(spectrum)}/position"
     elif spectrum.form == "signed":
+        from pe_spectra.spectrum.signs import explain_signs
+
         code, text = "no-shares", explain_signs(spectrum)
     elif spectrum.form == "flat":
         code, text = "flat", f"Flat: {_say_even(spectrum)}"

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pe_spectra._version import __version__
 from pe_spectra.answers.answer import Answer, Body, Verdict, Verdicts
 from pe_spectra.faces import Cell
-from pe_spectra.frozen.changed import Change, EntryComparison
-from pe_spectra.frozen.entries import WHOLE, Entry, FrozenFinding
+from pe_spectra.frozen.entries import WHOLE, Change, Entry, EntryComparison, FrozenFinding
 from pe_spectra.frozen.frozen_file import FrozenFile
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass

@@ -14,7 +14,6 @@ from pe_spectra.models.comparison.scheme_diff import (
     list_alone,
     list_untold,
 )
-from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import SCHEMES, Configuration
 from pe_spectra.quantities import Result, quantity, tabulate
 from pe_spectra.records import dataclass
@@ -58,6 +57,8 @@ def answer_schemes(a: Configuration, b: Configuration, names: tuple[str, str], *
     >>> answer_schemes(a, b, ("a.json", "b.json")).verdict.text
     'Different: window is 7 in A and 12 in B.'
     """
+    from pe_spectra.models.scheme import build_layers
+
     sides = [
         ComparedScheme(name=name, scheme=one.scheme, encoding=build_layers(one)[0].encoding)
         for name, one in zip(names, (a, b), strict=True)

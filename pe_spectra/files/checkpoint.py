@@ -12,12 +12,13 @@ from pe_spectra.errors import shorten
 from pe_spectra.files.arrays import FileArray, Wanted
 from pe_spectra.files.json_toml import parse_object, read_json
 from pe_spectra.files.known_tables import find_known_name
-from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
 from pe_spectra.files.reading import (
+    PICKLE_SUFFIXES,
     NoTableError,
     NoTableRefusedError,
     RefusedError,
     RegularFile,
+    explain_pickle,
     list_folder,
     open_regular,
     with_label,

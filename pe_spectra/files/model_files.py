@@ -18,8 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pe_spectra.errors import QUOTED_CHARACTERS, FileError, InputError
 from pe_spectra.files.json_toml import parse_object, read_json
-from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
-from pe_spectra.files.reading import GGUF_MAGIC, RefusedError, list_folder, naming, open_regular, read_bytes, with_label
+from pe_spectra.files.reading import (
+    GGUF_MAGIC,
+    PICKLE_SUFFIXES,
+    RefusedError,
+    explain_pickle,
+    list_folder,
+    naming,
+    open_regular,
+    read_bytes,
+    with_label,
+)
 from pe_spectra.limits import MAX_CONFIGURATION_BYTES
 from pe_spectra.records import dataclass
 

@@ -12,8 +12,14 @@ from pe_spectra.files.checkpoint import Shards, find_weights
 from pe_spectra.files.csv_table import read_csv_table
 from pe_spectra.files.gguf_file import GgufTensors
 from pe_spectra.files.numpy_files import NPY_MAGIC, NPZ_MAGICS, Npz, read_npy
-from pe_spectra.files.pickles import PICKLE_SUFFIXES, explain_pickle
-from pe_spectra.files.reading import GGUF_MAGIC, RefusedError, RegularFile, open_regular
+from pe_spectra.files.reading import (
+    GGUF_MAGIC,
+    PICKLE_SUFFIXES,
+    RefusedError,
+    RegularFile,
+    explain_pickle,
+    open_regular,
+)
 from pe_spectra.files.safetensors_file import Safetensors
 from pe_spectra.files.tensors import Tensors
 from pe_spectra.records import NamedTuple

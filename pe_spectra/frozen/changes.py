@@ -14,12 +14,12 @@ import numpy as np
 
 from pe_spectra.exact import EXACT
 from pe_spectra.faces import Cell
-from pe_spectra.frozen.changed import Change, EntryComparison
-from pe_spectra.frozen.entries import Entry, FrozenArray, FrozenFinding
+from pe_spectra.frozen.entries import Change, Entry, EntryComparison, FrozenArray, FrozenFinding
 from pe_spectra.frozen.equality import are_equal, holds, is_rounding
 from pe_spectra.limits import UNSTATED_LENGTH
 from pe_spectra.models.comparison.divergence import Diff, Difference
-from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
+from pe_spectra.models.dumps.dump import Dump
+from pe_spectra.models.dumps.storing import ROUNDOFF
 from pe_spectra.quantities import Result
 from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import RANKS

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra._version import __version__
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
+from pe_spectra.faces import Cell
 from pe_spectra.findings import OPEN_OBJECT, Finding
 from pe_spectra.frozen.coding import decode, decode_fields, decode_record, encode, encode_fields, list_fields
 from pe_spectra.model_sources import Side
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.comparison.beside import list_beside
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.scheme import build_layers
 from pe_spectra.models.stated.statement import FORMATS, Configuration
@@ -24,6 +26,7 @@ from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CALLED, FINDING_LEVELS, FURTHER
 
 if TYPE_CHECKING:
+    from pe_spectra.models.comparison.divergence import Diff
     from pe_spectra.models.dumps.dump import Dump
 
 #: Of what a file states what is frozen elsewhere, or says where it stands and not what it means.
@@ -42,6 +45,7 @@ _ELSEWHERE = (
 )
 #: What a dump has besides: the rotation that it is from, and a second cache, which is a layer of its own.
 _NOT_OF_DUMPS = ("rope", "later", *Rotation.quantities())
+_SAID: Mapping[str, object] = {"type": ["number", "string", "boolean", "null"]}
 #: The part that reads text.
 WHOLE = "model"
 _OPEN: dict[str, Any] = {"default_factory": lambda: MappingProxyType({}), "schema": OPEN_OBJECT}
@@ -130,6 +134,34 @@ class Entry(Result):
         return {name: replace(one, name=name) for name, one in found.items() if one is not None}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Change(Result):
+    """One thing that is not as it was frozen."""
+
+    what: str = quantity("Name of the key, as the frozen file has it, or of the part, as `diff` has it.")
+    layers: tuple[str, ...] = quantity("The types of layers, the parts or the arrays that changed so.", default=())
+    frozen: Cell = quantity("Its value when it was frozen; null for none.", schema=_SAID)
+    now: Cell = quantity("Its value now; null for none.", schema=_SAID)
+    effect: str = quantity("What the change is, in one sentence; A is what was frozen, B what is there now.")
+    first_position: int | None = quantity(
+        "First position where a phase is off by more than pi/8; of an array the first row of the stretch in which its "
+        "first other number is; null where none is known.",
+        default=None,
+        minimum=0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryComparison(Result):
+    """What changed in one entry; besides, the comparison of its rotations, findings, and keys that are not compared."""
+
+    changes: tuple[Change, ...] = ()
+    diff: Diff | None = None
+    new: tuple[FrozenFinding, ...] = ()
+    gone: tuple[FrozenFinding, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
 def take_side(side: Side, known: Any = None) -> Entry:
     """Take what is frozen of a configuration or of arrays; a table alone is taken as an encoding.
 
@@ -180,10 +212,20 @@ def seal(stated: Mapping[str, Any], findings: Sequence[FrozenFinding]) -> str:
     >>> seal({"a": 1, "b": 2}, ()) == seal({"b": 2, "a": 1}, ())
     True
     """
+    whole = {"stated": stated, "findings": encode(findings), "version": __version__}
+    written = json.dumps(whole, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
+    digest: str = _find_sha256()(written).hexdigest()
+    return digest
+
+
+def _find_sha256() -> Any:
+    """SHA-256 as Python itself has it, which `random` takes, too: `hashlib` loads OpenSSL, in ten times as long."""
+    for name in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
+        with suppress(ImportError):
+            return import_module(name).sha256
     from hashlib import sha256
 
-    whole = {"stated": stated, "findings": encode(findings), "version": __version__}
-    return sha256(json.dumps(whole, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256
 
 
 def _find_known(known: Any, keys: Mapping[str, Any] | None) -> tuple[FrozenFinding, ...] | None:
@@ -199,7 +241,7 @@ def _find_known(known: Any, keys: Mapping[str, Any] | None) -> tuple[FrozenFindi
 
 def _take_configuration(configuration: Configuration) -> Entry:
     names = [name for name in list_fields(Configuration) if name not in _ELSEWHERE]
-    places = ((WHOLE, configuration), *list_beside(configuration))
+    places = ((WHOLE, configuration), *configuration.list_beside())
     layers = [layer for part in (configuration, *configuration.parts) for layer in build_layers(part)]
     return Entry(
         format=configuration.format,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pe_spectra import spectrum as spectra
 from pe_spectra.encodings import Encoding
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.exact import F64
@@ -30,7 +31,6 @@ from pe_spectra.models.stated.statement import (
 )
 from pe_spectra.quantities import Derived, Result, derived, find_hint, quantity
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum.record import Spectrum, SpectrumSummary
 from pe_spectra.vocabulary import RANKS, Level
 
 #: Of layers without a rotation.
@@ -220,7 +220,7 @@ class LayerAudit(Result):
         key="spectrum",
         column=None,
     )
-    def summary(self) -> SpectrumSummary | None:
+    def summary(self) -> spectra.SpectrumSummary | None:
         return None if self.spectrum is None else self.spectrum.summary
 
     @derived(
@@ -317,7 +317,7 @@ class LayerAudit(Result):
         return np.where(self.frequencies != 0, self.statement.stride(ladder) if self.statement.strided else ladder, 0.0)
 
     @cached_property
-    def spectrum(self) -> Spectrum | None:
+    def spectrum(self) -> spectra.Spectrum | None:
         """Eq. (15) of the frequencies on a lattice of a point for each channel of a head; None without a rotation."""
         if self.encoding is None or self.rotation is None:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from pe_spectra.exact import F64, NDArray
 from pe_spectra.findings import OPEN_OBJECT
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
+
+if TYPE_CHECKING:
+    from pe_spectra.models.dumps.dump import Dump
 
 #: What stands in the place of a description where there is nothing to describe.
 NONE = "none"
@@ -102,6 +105,7 @@ class Rotation(Result):
         key=None,
     )
     notes: tuple[str, ...] = quantity("What was assumed when it was read, each a sentence.", default=())
+    from_arrays: ClassVar[bool] = False  #: whether its numbers were found from arrays, and not stated
     fault: str = ""  #: of a file with a value that its key cannot have, which; empty for others
     by_fault: bool = False  #: whether the frequencies are computed with it; else they do not depend on it
 
@@ -121,6 +125,15 @@ class Rotation(Result):
             **self.options,
         }
         return {name: value for name, value in parts.items() if value is not None}
+
+
+def is_dump(rotation: Rotation) -> TypeGuard[Dump]:
+    """Tell whether a rotation was found from arrays; of what is stated nothing is loaded to tell.
+
+    >>> is_dump(Rotation())
+    False
+    """
+    return rotation.from_arrays
 
 
 @dataclass(frozen=True, kw_only=True)

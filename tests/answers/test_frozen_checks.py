@@ -11,8 +11,7 @@ from pe_spectra.answers.frozen_checks import (
     answer_frozen,
     describe_entry,
 )
-from pe_spectra.frozen.changed import EntryComparison
-from pe_spectra.frozen.entries import FrozenFinding, read_entry
+from pe_spectra.frozen.entries import EntryComparison, FrozenFinding, read_entry
 from pe_spectra.frozen.frozen_file import FrozenFile
 from tests.frozen.planting import CONFIGURATIONS, compare, load, take
 

@@ -14,7 +14,7 @@ import pytest
 
 from pe_spectra import __version__, limits
 from pe_spectra.files import model_files, tables
-from pe_spectra.files.pickles import PICKLE_SUFFIXES
+from pe_spectra.files.reading import PICKLE_SUFFIXES
 from tests.pages.trees import parse
 from tests.places import ROOT
 from tests.program import damage_judge, test_damaged_files

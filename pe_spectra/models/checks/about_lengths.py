@@ -15,7 +15,6 @@ from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
 from pe_spectra.models.stated.keys import BASES
 from pe_spectra.models.stated.statement import PENG, SU
-from pe_spectra.precision.dtypes import DTYPES, RECIPES
 from pe_spectra.vocabulary import Level
 from pe_spectra.wording import count, write_at_most, write_number, write_rounded
 
@@ -220,6 +219,8 @@ def _check_precision(layer: LayerAudit) -> Iterator[Finding]:
     kind = (layer.configuration.dtype or "").removeprefix("torch.")
     if kind not in _NARROW or not layer.frequencies.size or layer.served_length is None:
         return
+    from pe_spectra.precision.dtypes import DTYPES, RECIPES
+
     last = layer.served_length - 1
     merged = 1 << DTYPES[kind].digits  # from here on the spacing of the type is above 1
     if last <= merged:

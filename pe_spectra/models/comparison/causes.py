@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 from pe_spectra.exact import EXACT, F64
 from pe_spectra.models.comparison.divergence import Cause, find_off
-from pe_spectra.models.comparison.start import Start
-from pe_spectra.models.comparison.ways import OTHERS, WAYS, Way
-from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.rotation import NONE, Rotation
+from pe_spectra.models.rotation import NONE, Rotation, is_dump
 from pe_spectra.models.stacks.description import KINDS
+
+if TYPE_CHECKING:
+    from pe_spectra.models.comparison.start import Start
+    from pe_spectra.models.comparison.ways import Way
 
 #: Ways by which one number follows from another, as it may by chance.
 _BY_NUMBERS = (
@@ -40,8 +42,11 @@ def find_cause(a: Rotation, b: Rotation, layer: str) -> Cause | None:
     """
     if not len(a.listed) or not len(b.listed):
         return None
-    one_stated = isinstance(a, Dump) != isinstance(b, Dump)
-    is_first = not one_stated or isinstance(b, Dump)
+    from pe_spectra.models.comparison.start import Start
+    from pe_spectra.models.comparison.ways import OTHERS, WAYS
+
+    one_stated = is_dump(a) != is_dump(b)
+    is_first = not one_stated or is_dump(b)
     starts = {"A": Start(a, b, is_reference=is_first), "B": Start(b, a, is_reference=not is_first)}
     sides = sorted(starts, key=lambda letter: not starts[letter].is_reference)
     for ways, letter in itertools.product((WAYS, OTHERS), sides):
@@ -78,7 +83,7 @@ def _name_stated(a: Rotation, b: Rotation, layer: str) -> Cause | None:
 
 def _list_stated(side: Rotation) -> dict[str, object]:
     """What a side states of its frequencies, by the names of the catalogue; nothing of what was computed."""
-    if isinstance(side, Dump) or side.scaling not in (*KINDS, NONE):
+    if is_dump(side) or side.scaling not in (*KINDS, NONE):
         return {}
     found: dict[str, object] = {} if side.base_key == "" else {"base": side.base}
     found |= {} if side.scaling == NONE else {"scaling": side.scaling}

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from pe_spectra.exact import EXACT, F64, NDArray
-from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.rotation import Rotation, take_off_turns
+from pe_spectra.models.rotation import Rotation, is_dump, take_off_turns
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
 
@@ -19,6 +18,8 @@ BREAKS = math.pi / 8
 
 #: Code of the cause that layers have what others should have, whose words name both.
 OTHER_LAYERS = "other-layers"
+#: A way that is known of dumps whose frequencies agree else, too: its code, and its words with the side and the type.
+ROUNDED_CODE, ROUNDED = "frequencies-rounded", "the frequencies of {there} were rounded to {dtype}"
 
 #: The parts of a rotation, in the order in which differences are listed.
 PARTS = (
@@ -173,7 +174,7 @@ def compare_frequencies(name: str, a: Rotation, b: Rotation, length: int) -> Lay
     pairs = max(len(a.frequencies), len(b.frequencies))
     left, right = (np.pad(one, (0, pairs - len(one))) for one in (a.frequencies, b.frequencies))
     agree = len(a.frequencies) == len(b.frequencies) and not find_off(a, b).any()
-    rounded = [side.frequency_dtype if isinstance(side, Dump) else None for side in (a, b)]
+    rounded = [side.frequency_dtype if is_dump(side) else None for side in (a, b)]
     matters = not agree or rounded[0] != rounded[1]
     first = _find_first_position(left, right, length) if matters else None
     return LayerDiff(
@@ -219,7 +220,7 @@ def _list_errors(rotation: Rotation, frequencies: F64) -> F64:
     """Largest absolute error of each of the first frequencies, in rad/position."""
     bounds: F64 | float = max(rotation.error_bound, EXACT)
     floor = 0.0
-    if isinstance(rotation, Dump):
+    if is_dump(rotation):
         bounds = np.maximum(rotation.error_bounds[: len(frequencies)], EXACT)
         floor = rotation.rest
     errors: F64 = bounds * np.abs(frequencies) + floor

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_CONTEXT
@@ -26,10 +27,11 @@ from pe_spectra.models.comparison.divergence import (
 )
 from pe_spectra.models.comparison.sides import Sides
 from pe_spectra.models.comparison.silence import list_unknown, name_cosine_dtype
-from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
-from pe_spectra.models.rotation import Rotation
-from pe_spectra.precision.dtypes import DTYPES
+from pe_spectra.models.rotation import Rotation, is_dump
 from pe_spectra.wording import count
+
+if TYPE_CHECKING:
+    from pe_spectra.models.dumps.dump import Dump
 
 #: Axes of the first pairs that are shown.
 _SHOWN_AXES = 6
@@ -144,7 +146,7 @@ def _find_cause(sides: Sides, a: Sequence[Rotation], b: Sequence[Rotation]) -> C
             others = [one for one in ours if one.name != sides.layer.name and len(ours) > 1]
             part = sides.layer.name.rpartition(".")[0]
             alike = [one.name for one in others if one.name.rpartition(".")[0] == part and not _differ(one, theirs)]
-            if alike and not isinstance(theirs, Dump):
+            if alike and not is_dump(theirs):
                 text = f"{sides.layer.name} layers of {there} have what {alike[0]} layers of {here} have"
                 return Cause(code=OTHER_LAYERS, text=text, layers=(sides.layer.name,))
     return sides.find_cause()
@@ -215,7 +217,7 @@ def _list_differences(sides: Sides) -> Iterator[Difference]:
 
 def _compare_repeats(sides: Sides) -> Iterator[Difference]:
     """List another order in which what two modules gave has each pair twice."""
-    one, other = (side.repeats if isinstance(side, Dump) else None for side in (sides.a, sides.b))
+    one, other = (side.repeats if is_dump(side) else None for side in (sides.a, sides.b))
     if one and other and one != other:
         orders = {"half": "half a row later", "interleaved": "beside itself"}
         shown = f"each value stands again {orders[one]} in rows of A, {orders[other]} in rows of B"
@@ -248,7 +250,7 @@ def _recognise_factor(sides: Sides, allowed: float) -> str:
         faulty.reverse()
     for letter, right, found in faulty:
         side = sides.a if letter == "A" else sides.b
-        if not isinstance(side, Dump) and any(side.options.get(name) is not None for name in _OF_SCORES):
+        if not is_dump(side) and any(side.options.get(name) is not None for name in _OF_SCORES):
             continue
         # a product of floats has no end at which Python raises an error, as a power has
         for other, words in ((1.0, "dropped"), (right * right, "there twice"), (1 / right, "inverted")):
@@ -258,7 +260,11 @@ def _recognise_factor(sides: Sides, allowed: float) -> str:
 
 
 def _bound_attention(rotation: Rotation) -> float:
-    unit = ROUNDOFF.get(rotation.dtype or "") if isinstance(rotation, Dump) else None
+    if not is_dump(rotation):
+        return 1e-12
+    from pe_spectra.models.dumps.storing import ROUNDOFF
+
+    unit = ROUNDOFF.get(rotation.dtype or "")
     return 1e-12 if unit is None or rotation.dtype == "float64" else unit + 2e-7
 
 
@@ -296,7 +302,7 @@ def _compare_rows(sides: Sides, served: int | None, length: int) -> Iterator[Dif
 def _compare_types(sides: Sides) -> Iterator[Difference]:
     """List what differs of the types that frequencies, angles, and cosines and sines were computed in."""
     layer = sides.layer
-    rounded = [side.frequency_dtype if isinstance(side, Dump) else None for side in (sides.a, sides.b)]
+    rounded = [side.frequency_dtype if is_dump(side) else None for side in (sides.a, sides.b)]
     if sides.rounded:
         letter, name = sides.rounded
         off = f"a phase is off by {layer.max_phase_error or 0.0:.2g} rad at {layer.length - 1:,}"
@@ -313,12 +319,16 @@ def _compare_types(sides: Sides) -> Iterator[Difference]:
             if side.angles_rounded:
                 effect = f"the angles of {letter} were computed in too few digits: {off}"
             if side.position_dtype is not None:
+                from pe_spectra.precision.dtypes import DTYPES
+
                 first = 2 ** DTYPES[side.position_dtype].digits
                 merged = f"{first:,} and {first + 1:,} are one"
                 effect = f"positions of {letter} were rounded to {side.position_dtype}, so that {merged}: {off}"
             yield sides.make("dtype", shown[0], shown[1], effect, side.first_row_off)
     stored = name_cosine_dtype(sides.a), name_cosine_dtype(sides.b)
     if stored[0] and stored[1] and stored[0] != stored[1]:
+        from pe_spectra.models.dumps.storing import ROUNDOFF
+
         units = [ROUNDOFF.get(name, math.nan) for name in (stored[0], stored[1])]
         effect = f"cosines and sines are rounded by up to {units[0]:.1g} in A and {units[1]:.1g} in B"
         yield sides.make("dtype", stored[0], stored[1], effect)

@@ -11,9 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from pe_spectra.models.comparison.beside import list_beside
 from pe_spectra.models.comparison.divergence import Diff, Difference, Unknown
-from pe_spectra.models.scheme import find_formula, turn_layer
 from pe_spectra.models.stacks import Refusal
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
@@ -85,7 +83,7 @@ def compare_beside(a: Configuration, b: Configuration, *, turned: bool = True) -
     >>> [(one.what, one.a, one.b) for one in compare_beside(a, b)][0]
     ('vision_config rows', 50, 101)
     """
-    ours, theirs = (dict(list_beside(one)) for one in (a, b))
+    ours, theirs = (dict(one.list_beside()) for one in (a, b))
     found: list[SchemeDifference] = []
     for place in ours:
         one, other = ours[place], theirs.get(place)
@@ -126,7 +124,7 @@ def list_untold(configuration: Configuration) -> tuple[str, ...]:
     >>> list_untold(read_configuration(config, "config.json"))
     ('t2u_model.model.decoder.embed_positions.weights: with this t2u_pad_token_id its class fails',)
     """
-    return tuple(f"{place}: {one.untold}" for place, one in list_beside(configuration) if one.untold)
+    return tuple(f"{place}: {one.untold}" for place, one in configuration.list_beside() if one.untold)
 
 
 def add_beside(found: Diff, a: Configuration, b: Configuration) -> Diff:
@@ -286,6 +284,8 @@ def _compare(a: Configuration, b: Configuration, place: str) -> Iterator[SchemeD
 
 
 def _describe(configuration: Configuration) -> dict[str, int | float | str]:
+    from pe_spectra.models.scheme import find_formula
+
     name, parameters = find_formula(configuration)
     turned = {key: value for layer in configuration.layers for key, value in _describe_layer(configuration, layer)}
     return {
@@ -299,6 +299,8 @@ def _describe(configuration: Configuration) -> dict[str, int | float | str]:
 
 def _describe_layer(configuration: Configuration, layer: LayerStatement) -> Iterator[tuple[str, int | float | str]]:
     """What a type of layers is turned by, as numbers and words."""
+    from pe_spectra.models.scheme import turn_layer
+
     found = turn_layer(configuration, layer) if layer.turns else None
     said: dict[str, Any] = {"rotation": "none"}
     if isinstance(found, Refusal):

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.encodings.rope_scaling import SCALINGS
+from pe_spectra.encodings.rope_scaling import BLENDS, SCALINGS
 from pe_spectra.exact import EXACT, F64
 from pe_spectra.models.comparison.causes import find_cause, label_scaling, show
-from pe_spectra.models.comparison.divergence import Cause, Difference, LayerDiff, find_off
-from pe_spectra.models.comparison.start import BLENDS
-from pe_spectra.models.comparison.ways import ROUNDED, ROUNDED_CODE
-from pe_spectra.models.dumps.dump import ROUNDOFF, Dump
-from pe_spectra.models.rotation import Rotation
+from pe_spectra.models.comparison.divergence import ROUNDED, ROUNDED_CODE, Cause, Difference, LayerDiff, find_off
+from pe_spectra.models.rotation import Rotation, is_dump
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.numbers import find_shortest
 from pe_spectra.records import dataclass
 from pe_spectra.wording import count
+
+if TYPE_CHECKING:
+    from pe_spectra.models.dumps.dump import Dump
 
 #: Relative differences from which on a factor is easier to read than a percentage.
 _MUCH = 2.0
@@ -50,7 +51,7 @@ class Sides:
     @property
     def dumps(self) -> dict[str, Dump]:
         """What was found from arrays, by the letter of the side."""
-        return {letter: side for letter, side in (("A", self.a), ("B", self.b)) if isinstance(side, Dump)}
+        return {letter: side for letter, side in (("A", self.a), ("B", self.b)) if is_dump(side)}
 
     @property
     def caches(self) -> tuple[Dump, ...]:
@@ -132,6 +133,8 @@ class Sides:
             ]
             if a.scaling != b.scaling or not self.have_one_base:
                 names = (dump.frequency_dtype or dump.dtype or "" for dump in self.dumps.values())
+                from pe_spectra.models.dumps.storing import ROUNDOFF
+
                 coarsest = max(names, key=lambda name: ROUNDOFF.get(name, 0.0), default="")
                 rounds = ROUNDOFF.get(coarsest, 0.0) > ROUNDOFF["float32"]
                 same = f"are the same within the rounding of {coarsest}" if rounds else "give the same frequencies"
@@ -141,7 +144,7 @@ class Sides:
         elif a.base and b.base and not self.have_one_base:
             raised, other = (a, b) if a.base > b.base else (b, a)
             # what is stated is no guess
-            if not self.layer.agree and isinstance(raised, Dump) and _is_ladder(raised):
+            if not self.layer.agree and is_dump(raised) and _is_ladder(raised):
                 yield _remark_ntk("A" if raised is a else "B", raised, other.base or 0.0)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from pe_spectra.models.comparison.divergence import Unknown
 from pe_spectra.models.comparison.sides import Sides
-from pe_spectra.models.dumps.dump import Dump
-from pe_spectra.models.rotation import NONE, Rotation
+from pe_spectra.models.rotation import NONE, Rotation, is_dump
 
 #: Parts that few models have: what one side does not say is unknown only where the other has it.
 _RARE = ("query_scale", "dual_chunk")
@@ -49,7 +48,7 @@ def list_unknown(sides: Sides) -> Iterator[Unknown]:
 
 
 def _explain_silence(name: str, letter: str, side: Rotation) -> str:
-    if not isinstance(side, Dump):
+    if not is_dump(side):
         if name == "query_scale":
             return f"whether {letter} multiplies queries so was not measured"
         no_type = "a configuration does not say the type of cosines and sines"
@@ -73,4 +72,4 @@ def name_cosine_dtype(rotation: Rotation) -> str | None:
     >>> name_cosine_dtype(Rotation(dtype="bfloat16"))
     'bfloat16'
     """
-    return None if isinstance(rotation, Dump) and rotation.kind == "frequencies" else rotation.dtype
+    return None if is_dump(rotation) and rotation.kind == "frequencies" else rotation.dtype

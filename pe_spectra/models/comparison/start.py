@@ -25,8 +25,6 @@ _ROUNDINGS = 2
 LARGEST_LOG = 690.0
 #: Relative error of numbers that were computed in float64; what is smaller than any frequency.
 _NEAR, _LEAST = 1e-12, 1e-300
-#: Scalings that keep the fastest pairs and divide the slowest.
-BLENDS = ("yarn", "yarn-paper", "llama3")
 
 
 @dataclass(frozen=True)

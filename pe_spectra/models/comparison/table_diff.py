@@ -17,7 +17,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, NDArray, list_blocks
 from pe_spectra.faithfulness.closest_pair import scale_down, scale_up
 from pe_spectra.models.comparison.row_likeness import scale_rows, state_likeness
-from pe_spectra.models.dumps.dump import ROUNDOFF
+from pe_spectra.models.dumps.storing import ROUNDOFF
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import find_stored_type
 from pe_spectra.quantities import Result, quantity

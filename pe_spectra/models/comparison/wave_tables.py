@@ -14,7 +14,8 @@ import numpy as np
 from pe_spectra.exact import F64, I64
 from pe_spectra.models.comparison.divergence import Diff
 from pe_spectra.models.comparison.table_diff import TableDiff, compare_tables
-from pe_spectra.models.dumps.dump import ROUNDOFF, Arrangement, Dump, split_in_two
+from pe_spectra.models.dumps.dump import Arrangement, Dump, split_in_two
+from pe_spectra.models.dumps.storing import ROUNDOFF
 from pe_spectra.models.rotation import FLOAT32_ARITHMETIC
 
 #: Parts of a rotation that say what has become of a table whose numbers are others.

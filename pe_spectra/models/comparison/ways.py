@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.encodings.rope_scaling import SCALINGS
+from pe_spectra.encodings.rope_scaling import BLENDS, SCALINGS
 from pe_spectra.exact import F64
-from pe_spectra.models.comparison.start import BLENDS, LARGEST_LOG, Start
+from pe_spectra.models.comparison.divergence import ROUNDED, ROUNDED_CODE
+from pe_spectra.models.comparison.start import LARGEST_LOG, Start
 from pe_spectra.models.stated.statement import DEFAULT_BASE
 from pe_spectra.precision.dtypes import STORED_TYPES, round_to
 from pe_spectra.records import NamedTuple
@@ -23,8 +24,6 @@ from pe_spectra.records import NamedTuple
 _ROUNDED = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 #: What a ladder that begins at 1 then begins with, and what it is in.
 _UNITS = ((180 / math.pi, "degrees"), (2 * math.pi, "2 pi times radians"), (0.5 / math.pi, "turns"))
-#: A way that is known of dumps whose frequencies agree else, too: its code, and its words with the side and the type.
-ROUNDED_CODE, ROUNDED = "frequencies-rounded", "the frequencies of {there} were rounded to {dtype}"
 _BETAS, _ENDS = ("beta_fast", "beta_slow"), ("low_freq_factor", "high_freq_factor")
 
 

@@ -1,22 +1,14 @@
-"""A rotation that was found from arrays, and what storing their numbers in a type left of them."""
+"""A rotation that was found from arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.precision.dtypes import STORED_TYPES
 from pe_spectra.records import NamedTuple, dataclass
-
-#: Largest relative error of rounding to nearest, for normal numbers; coarsest type first.
-ROUNDOFF: Mapping[str, float] = MappingProxyType({name: kind.roundoff for name, kind in STORED_TYPES.items()})
-#: Half the spacing of the smallest numbers of a type: what is no larger is rounded to 0.
-FLOORS: Mapping[str, float] = MappingProxyType({name: kind.step / 2 for name, kind in STORED_TYPES.items()})
 
 
 class Arrangement(NamedTuple):
@@ -56,6 +48,7 @@ class StrayedRows(NamedTuple):
 class Dump(Rotation):
     """A rotation that was found from arrays."""
 
+    from_arrays: ClassVar[bool] = True
     kind: Literal["frequencies", "cache", "call"]  #: a dump of inv_freq; cosines and sines, cached or given by a call
     frequencies: F64  #: (D/2,) rad/position, in their order; read-only
     error_bounds: F64  #: (D/2,) largest relative error of each; read-only
@@ -88,14 +81,3 @@ def split_in_two(values: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]
     """
     half = values.shape[-1] // 2
     return {"half": (values[..., :half], values[..., half:]), "interleaved": (values[..., 0::2], values[..., 1::2])}
-
-
-def describe_rounding(stored: str, rounding: str) -> tuple[str, ...]:
-    """Say that numbers were rounded to a coarser type than the one that they are stored in.
-
-    >>> describe_rounding("float32", "bfloat16")
-    ('stored as float32, values rounded to bfloat16',)
-    """
-    if ROUNDOFF[rounding] > ROUNDOFF.get(stored, ROUNDOFF["float32"]):
-        return (f"stored as {stored}, values rounded to {rounding}",)
-    return ()

@@ -18,15 +18,13 @@ from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.limits import MAX_WIDTH
 from pe_spectra.models.dumps.cache_shapes import ACCEPTED_WAVES, CacheWaves, pair_up, part_rows, say_later
 from pe_spectra.models.dumps.dump import (
-    FLOORS,
-    ROUNDOFF,
     Dump,
-    describe_rounding,
     split_in_two,
 )
 from pe_spectra.models.dumps.identification import identify_scaling
 from pe_spectra.models.dumps.phase_lines import FIRST_WINDOW
 from pe_spectra.models.dumps.phases import is_slowest_first, read_phases
+from pe_spectra.models.dumps.storing import FLOORS, ROUNDOFF, describe_rounding
 from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, Rotation
 from pe_spectra.numbers import find_shortest
 from pe_spectra.precision.dtypes import DTYPES, find_stored_type, round_to

@@ -10,12 +10,10 @@ import numpy as np
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, NDArray, list_blocks
 from pe_spectra.models.dumps.dump import (
-    FLOORS,
-    ROUNDOFF,
     Dump,
-    describe_rounding,
 )
 from pe_spectra.models.dumps.phase_lines import Lines, describe_rows, follow_phases, measure_rest
+from pe_spectra.models.dumps.storing import FLOORS, ROUNDOFF, describe_rounding
 from pe_spectra.models.rotation import FLOAT32_ARITHMETIC, FLOAT64_ARITHMETIC, TURN, take_off_turns
 from pe_spectra.precision.dtypes import DTYPES, round_to
 

@@ -20,7 +20,6 @@ from pe_spectra.encodings.rotary import Rope
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import F64
 from pe_spectra.models.rotation import NONE, Rotation
-from pe_spectra.models.stacks.as_written import compute_formula, compute_with_fault
 from pe_spectra.models.stacks.description import SCALING_NAMES, Description, choose_block, drop_blocks
 from pe_spectra.models.stated.statement import Configuration, Kept, LayerStatement, RotaryBlock
 from pe_spectra.records import NamedTuple, dataclass
@@ -274,6 +273,8 @@ class Stack:
         stated = layer.written if layer.unusable else layer
         if stated is None or stated.unusable or not self.takes_any:
             return None
+        from pe_spectra.models.stacks.as_written import compute_with_fault
+
         return compute_with_fault(lambda: self._turn(configuration, stated, served, as_written=True), fault)
 
     def _turn(
@@ -302,6 +303,8 @@ class Stack:
             except (InputError, TypeError):
                 if not as_written:
                     raise
+                from pe_spectra.models.stacks.as_written import compute_formula
+
                 computed = compute_formula(found.values)
         dtype = configuration.dtype if self.dtype == _OF_MODEL else self.dtype
         notes = tuple(found.notes)

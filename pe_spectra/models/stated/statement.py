@@ -6,7 +6,7 @@ release takes the base from a key that another does not know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -241,6 +241,19 @@ class Configuration:
     read_by: Callable[[str], Configuration] | None = field(default=None, compare=False, repr=False)
     #: gives the other ways in which its class has positions, each with `where` it is in the model; they are not audited
     list_ways: Callable[[], Iterable[Configuration]] = field(default=tuple, compare=False, repr=False)
+
+    def list_beside(self) -> Iterator[tuple[str, Configuration]]:
+        """Give what it states beside the part that is audited: other ways, other parts with theirs, each by its place.
+
+        >>> from pe_spectra.models.stated.configuration import read_configuration
+        >>> keys = {"model_type": "clip", "text_config": {}, "vision_config": {}}
+        >>> [place for place, _ in read_configuration(keys, "config.json").list_beside()]
+        ['vision_config']
+        """
+        yield from ((one.where, one) for one in self.list_ways())
+        for part in self.parts:
+            yield part.part, part
+            yield from ((f"{part.part}: {one.where}", one) for one in part.list_ways())
 
     def name_layer(self, layer: LayerStatement) -> str:
         """Name a type of its layers; of a part beside the one that reads text, with the key of that part.

@@ -80,7 +80,7 @@ def _answer(
 ) -> Outcome:
     from pe_spectra.answers.audits import answer_audits
     from pe_spectra.cli.installed import note_installed
-    from pe_spectra.models.scheme import ANSWERING
+    from pe_spectra.models.stacks import ANSWERING
 
     run = replace(run, notes=(*run.notes, *(f"note: passed over: {text}" for text in passed)))
     rows: Literal["layers", "pairs", "all pairs"] = "layers"

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from pe_spectra.models.stacks import Stack
 
 #: A version as packages have one; anything else is not repeated.
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.!-]{0,40}")
+_VERSION = r"[0-9][0-9A-Za-z.!-]{0,40}"
+
+#: Names that differ in these signs name one package.
+_ONE_SIGN = str.maketrans("_.", "--")
 
 
 def note_installed(stacks: Sequence[Stack]) -> tuple[str, ...]:
@@ -47,11 +50,11 @@ def find_version(package: str) -> str | None:
     try:
         names = [name for folder in folders if os.path.isdir(folder) for name in os.listdir(folder)]
         # without a name that begins so the metadata, whose import takes long, have nothing to tell
-        if not any(re.sub(r"[-_.]+", "-", name[: len(package)]).lower() == package for name in names):
+        if not any(name[: len(package)].translate(_ONE_SIGN).lower() == package for name in names):
             return None
         from importlib.metadata import version
 
-        found = _VERSION.match(version(package) or "")
+        found = re.match(_VERSION, version(package) or "")
     except (ImportError, KeyError, OSError, ValueError):
         return None
     return found[0] if found is not None else None

@@ -153,7 +153,7 @@ def _turn(side: Side, setting: Setting, *, beside: Side | None = None, stack: St
     """
     from pe_spectra.answers.differences import ComparedSide
     from pe_spectra.models.rotation import Rotation
-    from pe_spectra.models.scheme import ANSWERING, turn_layer
+    from pe_spectra.models.stacks import ANSWERING, turn_layer
     from pe_spectra.models.stated.keys import KEY_NOT_READ
 
     if side.dump is not None and stack is None:
@@ -252,7 +252,7 @@ def _choose_setting(sides: Sequence[Side], stacks: Sequence[Stack], asked: Setti
 
 def _list_choosing(sides: Sequence[Side], stacks: Sequence[Stack]) -> Iterator[str]:
     """Name what chooses by the length that is allocated: implementations, and an array with a cache for long ones."""
-    from pe_spectra.models.scheme import ANSWERING
+    from pe_spectra.models.stacks import ANSWERING
 
     for letter, side in zip("AB", sides, strict=False):
         if side.configuration is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -12,20 +12,11 @@ from pe_spectra.encodings import Encoding, find_encoding
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.stacks import LOADERS, STACKS, Refusal, Stack
+from pe_spectra.models.stacks import ANSWERING, STACKS, Refusal, Stack, turn_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import NEWEST, Configuration, LayerStatement, state_served
 from pe_spectra.records import NamedTuple, dataclass
 
-#: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
-#: that it is made for.
-ANSWERING: Mapping[str, Callable[[], Stack]] = {
-    "config.json": LOADERS["transformers-5"],
-    "params.json": LOADERS["meta"],
-    "gguf": LOADERS["llama.cpp"],
-    "diffusers": LOADERS["diffusers"],
-    "timm": LOADERS["timm"],
-}
 #: Schemes that are the same in every class, with the encoding of the catalogue and what must be known for it; which
 #: encoding others are is measured of each class.
 _BY_FORMULA: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -104,23 +95,6 @@ def find_formula(configuration: Configuration) -> tuple[str, Mapping[str, int | 
     if not all(key in configuration.values for key in needed):
         return "", {}
     return name, configuration.values if name else {}
-
-
-def turn_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation | Refusal:
-    """Return the rotation of one layer type as the library that the file is made for computes it.
-
-    That is transformers 5 for config.json, Meta's code for params.json, llama.cpp for GGUF.
-
-    >>> from pe_spectra.models.stated.configuration import read_configuration
-    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
-    >>> turn_layer(stated, stated.layers[0]).frequencies.tolist()
-    [1.0, 0.01]
-    """
-    if configuration.format == "gguf":
-        from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
-
-        return turn_gguf_layer(configuration, layer, served)
-    return ANSWERING[configuration.format]().read(configuration, layer, served)
 
 
 def list_rotations(configuration: Configuration, served: int | None = None) -> dict[str, Rotation | None]:

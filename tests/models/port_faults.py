@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from pe_spectra.models.scheme import turn_layer
+from pe_spectra.models.stacks import turn_layer
 from pe_spectra.models.stated.configuration import read_configuration
 
 #: Rows of caches.

@@ -6,7 +6,7 @@ import pytest
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.comparison.rotations import compare_rotations
-from pe_spectra.models.scheme import turn_layer
+from pe_spectra.models.stacks import turn_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pe_spectra.models.scheme import turn_layer
+from pe_spectra.models.stacks import turn_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.position_axes import AXIS_ORDERS, list_axes

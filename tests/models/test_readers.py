@@ -8,8 +8,7 @@ import pytest
 from pe_spectra.errors import FileError
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.rotation import Rotation
-from pe_spectra.models.scheme import ANSWERING
-from pe_spectra.models.stacks import STACKS, find_stack, list_releases
+from pe_spectra.models.stacks import ANSWERING, STACKS, find_stack, list_releases
 from pe_spectra.models.stated.gguf_metadata import read_gguf_configuration
 from pe_spectra.models.stated.meta_release import read_params
 from tests.models.configurations import LLAMA, LONGROPE, YARN, audit, change, load, read, scale

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pe_spectra.models.comparison.divergence import Diff, Difference, Unknown
-from pe_spectra.models.stacks import Refusal
+from pe_spectra.models.stacks import Refusal, turn_layer
 from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass
@@ -299,8 +299,6 @@ def _describe(configuration: Configuration) -> dict[str, int | float | str]:
 
 def _describe_layer(configuration: Configuration, layer: LayerStatement) -> Iterator[tuple[str, int | float | str]]:
     """What a type of layers is turned by, as numbers and words."""
-    from pe_spectra.models.scheme import turn_layer
-
     found = turn_layer(configuration, layer) if layer.turns else None
     said: dict[str, Any] = {"rotation": "none"}
     if isinstance(found, Refusal):

@@ -14,8 +14,7 @@ from pe_spectra.models.lengths.adapted import Attempt, Model, NewConfiguration, 
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult, compare_methods
 from pe_spectra.models.lengths.proposals import RECOMMENDED, WAYS, list_formulas_of_length
 from pe_spectra.models.lengths.starting import check_ladder, check_range, choose_one, find_lengths, list_turned
-from pe_spectra.models.scheme import ANSWERING
-from pe_spectra.models.stacks import STACKS, Stack
+from pe_spectra.models.stacks import ANSWERING, STACKS, Stack
 from pe_spectra.models.stated.statement import ORIGINAL, Configuration, LayerStatement
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import dataclass

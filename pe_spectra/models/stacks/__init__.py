@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from pe_spectra.errors import InputError
+from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stacks.stack import Refusal, Stack
+from pe_spectra.models.stated.statement import Configuration, LayerStatement
 from pe_spectra.names import load_name
 from pe_spectra.numbers import Choice
 
@@ -32,6 +34,15 @@ RELEASES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 LOADERS: Mapping[str, Callable[[], Stack]] = {
     name: partial(load_name, f"models.stacks.{module}", known[0]) for name, (module, known) in RELEASES.items()
 }
+#: What gives the stack whose reading is the answer, by the format of a file: the newest major release of the library
+#: that it is made for.
+ANSWERING: Mapping[str, Callable[[], Stack]] = {
+    "config.json": LOADERS["transformers-5"],
+    "params.json": LOADERS["meta"],
+    "gguf": LOADERS["llama.cpp"],
+    "diffusers": LOADERS["diffusers"],
+    "timm": LOADERS["timm"],
+}
 
 
 class _Newest(Mapping[str, Stack]):
@@ -54,6 +65,23 @@ _WITH_VERSION = r"(?P<name>[a-z][a-z.-]*)(?:(?P<sign>==|>=|@)(?P<version>[0-9A-Z
 _BUILD = r"b[0-9]+"
 #: The digits of a commit, at least, that name it.
 _DIGITS = 7
+
+
+def turn_layer(configuration: Configuration, layer: LayerStatement, served: int | None = None) -> Rotation | Refusal:
+    """Return the rotation of one layer type as the library that the file is made for computes it.
+
+    That is transformers 5 for config.json, Meta's code for params.json, llama.cpp for GGUF.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> stated = read_configuration({"model_type": "llama", "head_dim": 4, "rope_theta": 1e4}, "config.json")
+    >>> turn_layer(stated, stated.layers[0]).frequencies.tolist()
+    [1.0, 0.01]
+    """
+    if configuration.format == "gguf":
+        from pe_spectra.models.stacks.llama_cpp import turn_gguf_layer
+
+        return turn_gguf_layer(configuration, layer, served)
+    return ANSWERING[configuration.format]().read(configuration, layer, served)
 
 
 def list_releases() -> tuple[Stack, ...]:
@@ -118,4 +146,14 @@ def _accept(names: Sequence[str]) -> str:
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} accepted"
 
 
-__all__ = ["LOADERS", "RELEASES", "STACKS", "Refusal", "Stack", "find_stack", "list_releases"]
+__all__ = [
+    "ANSWERING",
+    "LOADERS",
+    "RELEASES",
+    "STACKS",
+    "Refusal",
+    "Stack",
+    "find_stack",
+    "list_releases",
+    "turn_layer",
+]

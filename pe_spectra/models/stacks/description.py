@@ -5,7 +5,7 @@ A key that cannot be used raises an InputError, which becomes a refusal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from pe_spectra.encodings.rotary import Rope
@@ -82,18 +82,31 @@ def drop_blocks(layer: LayerStatement) -> tuple[RotaryBlock, tuple[str, ...]]:
     return replace(NO_BLOCK, base=base, base_key=key if base is not None else ""), notes
 
 
-@dataclass(kw_only=True)
 class Description:
-    """The parameters of `rope` as far as they are known, and what must be said about them."""
+    """The parameters of `rope` as far as they are known, and what must be said about them.
 
-    reader: str  #: what messages call the stack
-    configuration: Configuration  #: what the file states
-    layer: LayerStatement  #: what it states of the layers of this type
-    block: RotaryBlock  #: the keys of it that are read
-    served: int | None = None  #: the length that was asked for; None for what the file states
-    as_written: bool = False  #: whether numbers are taken that the catalogue does not accept
-    values: dict[str, Any] = field(default_factory=dict)  #: parameters by the names of the catalogue
-    notes: list[str] = field(default_factory=list)  #: sentences
+    Parameters
+    ----------
+    reader : what messages call the stack. configuration : what the file states. layer : what it states of the layers of
+        this type. block : the keys of it that are read.
+    served : the length that was asked for; None for what the file states.
+    as_written : whether numbers are taken that the catalogue does not accept.
+    """
+
+    def __init__(
+        self,
+        reader: str,
+        configuration: Configuration,
+        layer: LayerStatement,
+        block: RotaryBlock,
+        *,
+        served: int | None,
+        as_written: bool,
+    ) -> None:
+        self.reader, self.configuration, self.layer, self.block = reader, configuration, layer, block
+        self.served, self.as_written = served, as_written
+        self.values: dict[str, Any] = {}  #: parameters by the names of the catalogue
+        self.notes: list[str] = []  #: sentences
 
     def start(self, scaling: str) -> None:
         """Begin with what every scaling has: width, base, share and layout; a missing base is said."""

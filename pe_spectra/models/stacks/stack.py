@@ -281,8 +281,7 @@ class Stack:
         self, configuration: Configuration, layer: LayerStatement, served: int | None, *, as_written: bool = False
     ) -> Rotation:
         block, notes = self._choose_block(layer)
-        found = Description(reader=self.reader, configuration=configuration, layer=layer, block=block, served=served)
-        found.as_written = as_written
+        found = Description(self.reader, configuration, layer, block, served=served, as_written=as_written)
         refused = layer.refused if self.has_classes and block.where not in ("", "rope_theta") else ()
         kinds = tuple(kind for kind in self.kinds if kind not in refused)
         known = block.kind in kinds or not self.unknown

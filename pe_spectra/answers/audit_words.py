@@ -15,7 +15,6 @@ from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.rotation import MANY_TURNS
-from pe_spectra.models.stated.position_axes import GRID_ROTATION
 from pe_spectra.models.stated.statement import CHUNKED
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import count, join, percent, write_run
@@ -230,7 +229,11 @@ def _list_layer_facts(layer: LayerAudit) -> list[tuple[str, str]]:
         alone = ModelAudit(configuration=layer.configuration, file="", layers=(layer,))
         facts.append(("encoding", _say_other(alone)))
     if is_turned:
-        axes = [one.data["axes"] for one in layer.configuration.findings if one.code == GRID_ROTATION.code]
+        axes: list[object] = []
+        if layer.configuration.findings:
+            from pe_spectra.models.stated.position_axes import GRID_ROTATION
+
+            axes += [one.data["axes"] for one in layer.configuration.findings if one.code == GRID_ROTATION.code]
         facts += [
             ("head width", _say_width(layer, axes)),
             ("base", f"{_write(layer.base)}, {_say_origin(layer)}"),

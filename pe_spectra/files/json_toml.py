@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -89,7 +90,7 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
         ...
     pe_spectra.files.reading.RefusedError: has NaN, which is not JSON; finite numbers are accepted
     """
-    text = _decode(data, limit, "utf-8-sig")
+    text = _decode(data, limit, BOM_UTF8)
     if not text.strip():
         raise RefusedError("is empty; a JSON object is accepted")
     found = _parse_json(text)
@@ -123,7 +124,7 @@ def read_toml(path: Path, *, label: str) -> dict[str, Any]:
     {'spectrum': {'rho': 100.0}}
     """
     with open_regular(path, label=label) as file:
-        text = _decode(file.read_at(0, MAX_SETTINGS_BYTES + 1), MAX_SETTINGS_BYTES, "utf-8")
+        text = _decode(file.read_at(0, MAX_SETTINGS_BYTES + 1), MAX_SETTINGS_BYTES)
         _check_keys(text)
         tables = _parse_toml(text)
         key = _find_unbounded(tables)
@@ -132,12 +133,12 @@ def read_toml(path: Path, *, label: str) -> dict[str, Any]:
     return tables
 
 
-def _decode(data: bytes, limit: int, encoding: str) -> str:
-    """Read bytes as text; `data` has one more than `limit` where there are more."""
+def _decode(data: bytes, limit: int, mark: bytes = b"") -> str:
+    """Read bytes as text, without a mark before it; `data` has one more than `limit` where there are more."""
     if len(data) > limit:
         raise RefusedError(f"holds more than {limit} bytes, the most that is accepted")
     try:
-        return data.decode(encoding)
+        return data.removeprefix(mark).decode()  # the codec that drops the mark is a module of its own
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise RefusedError(f"is not UTF-8 (line {line})") from error

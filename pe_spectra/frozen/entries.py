@@ -178,9 +178,9 @@ def take_side(side: Side, known: Any = None) -> Entry:
     if side.configuration is not None:
         findings = _find_known(known, side.keys)
         if findings is None:
-            from pe_spectra.models.checks import audit_configuration
+            from pe_spectra.models.checks import list_findings
 
-            findings = tuple(map(take_finding, audit_configuration(side.configuration).findings))
+            findings = tuple(map(take_finding, list_findings(side.configuration)))
         source = None if side.keys is None else seal(side.keys, findings)
         return replace(_take_configuration(side.configuration), source=source, findings=findings)
     from pe_spectra.frozen.digests import digest_array

@@ -18,7 +18,7 @@ from pe_spectra.answers.lengthenings import answer_lengthenings, entitle_way
 from pe_spectra.errors import UndefinedError
 from pe_spectra.exact import F64, NDArray
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.lengths.cosine_sums import KernelSample, sample_kernel
+from pe_spectra.models.cosine_sums import KernelSample, sample_kernel
 from pe_spectra.models.lengths.methods import ContextReport, MethodResult
 from pe_spectra.models.rotation import MANY_TURNS
 from pe_spectra.plots.axes import (

@@ -9,7 +9,7 @@ import pytest
 from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_entry, take_side, write_entry
 from pe_spectra.frozen.equality import are_equal
 from pe_spectra.model_sources import Side, read_side
-from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.checks import audit_configuration, list_findings
 from pe_spectra.models.rotation import Rotation
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.statement import Configuration
@@ -81,8 +81,8 @@ def test_findings_are_looked_for_again_only_where_a_key_changed(monkeypatch):
     assert take_side(side).source != frozen["source"]
     monkeypatch.undo()
     looked = []
-    found = audit_configuration(side.configuration)
-    monkeypatch.setattr("pe_spectra.models.checks.audit_configuration", lambda one: looked.append(one) or found)
+    found = list_findings(side.configuration)
+    monkeypatch.setattr("pe_spectra.models.checks.list_findings", lambda one: looked.append(one) or found)
     again = Side(shown="moved.json", configuration=read(config), keys=dict(reversed(config.items())))
     assert write_entry(take_side(again, frozen)) == frozen
     assert looked == []

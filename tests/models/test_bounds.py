@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rope_scaling import scale_linear, scale_llama3, scale_ntk, scale_yarn
 from pe_spectra.limits import THREAD_VARIABLES
-from pe_spectra.models.lengths import cosine_sums
-from pe_spectra.models.lengths.cosine_sums import (
+from pe_spectra.models import cosine_sums
+from pe_spectra.models.cosine_sums import (
     MAX_SEARCHED,
     _bound_sum_error,
     _sum_exactly,
@@ -149,7 +149,7 @@ def test_a_scan_holds_little(d, limit):
 SCAN = """
 import time
 from pe_spectra.encodings.rope_ladders import compute_ladder
-from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
+from pe_spectra.models.cosine_sums import find_first_negative_lag
 ladder, whole, own = compute_ladder(1e18, 4096), time.process_time(), time.thread_time()
 assert find_first_negative_lag(ladder, 1 << 20) is None
 print(time.process_time() - whole, time.thread_time() - own)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pe_spectra.answers.lengthenings import answer_lengthenings
 from pe_spectra.encodings import find_encoding
 from pe_spectra.errors import InputError
-from pe_spectra.models.lengths.cosine_sums import sample_kernel
+from pe_spectra.models.cosine_sums import sample_kernel
 from pe_spectra.models.lengths.methods import (
     _find_unseen,
     _measure_neighbour_distance,

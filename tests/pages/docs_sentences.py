@@ -30,8 +30,8 @@ from pe_spectra.metrics import linearity, order
 from pe_spectra.metrics.common_ground import DEFAULT_LENGTH
 from pe_spectra.metrics.measures import TIE
 from pe_spectra.models.comparison.divergence import BREAKS
+from pe_spectra.models.cosine_sums import find_first_negative_lag
 from pe_spectra.models.lengths import proposals
-from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import SAME_FORMULA, TOLERANCE
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.known_models import REFUSALS, load_table, read_measured

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from pe_spectra.errors import UndefinedError
 from pe_spectra.model_sources import read_model
 from pe_spectra.models.checks import audit_configuration
-from pe_spectra.models.lengths.cosine_sums import sample_kernel
+from pe_spectra.models.cosine_sums import sample_kernel
 from pe_spectra.models.lengths.methods import compare_methods, propose_bases
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.plots.style import COLUMN_WIDTH, PAGE_WIDTH, SMALL_SIZE, fixed_style

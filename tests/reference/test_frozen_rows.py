@@ -27,8 +27,8 @@ from pe_spectra.encodings.biases import compute_slopes
 from pe_spectra.encodings.lag_tables import compute_buckets
 from pe_spectra.encodings.rope_ladders import compute_ladder
 from pe_spectra.encodings.rotary import Rope
+from pe_spectra.models.cosine_sums import find_first_negative_lag
 from pe_spectra.models.lengths import proposals
-from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
 from pe_spectra.models.scheme import Lengths, build_layers
 from pe_spectra.models.stated.configuration import read_configuration
 from tests.places import REFERENCE

@@ -12,7 +12,8 @@ import pytest
 
 from pe_spectra import exact, reconstruction
 from pe_spectra.encodings import lag_tables, pairs, rope_ladders, rope_scaling, rotary, sinusoidal
-from pe_spectra.models.lengths import cosine_sums, proposals
+from pe_spectra.models import cosine_sums
+from pe_spectra.models.lengths import proposals
 from pe_spectra.spectrum import density, low_bin
 from tests.reference import test_frozen_rows as test_against_reference
 from tests.reference.test_frozen_rows import CHECKS, Failures, read

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pe_spectra.errors import FileError
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
 from pe_spectra.models.checks import about_keys, about_lengths, about_scaling
-from pe_spectra.models.model_audit import ModelAudit
 from pe_spectra.models.scheme import AS_STATED, Lengths, build_layers
 from pe_spectra.models.stacks import Stack
 from pe_spectra.models.stated.known_models import find_known
@@ -17,7 +17,10 @@ from pe_spectra.models.stated.statement import FORMATS, Configuration
 from pe_spectra.vocabulary import RANKS
 from pe_spectra.wording import join
 
-__all__ = ["audit_configuration"]
+__all__ = ["audit_configuration", "list_findings"]
+
+if TYPE_CHECKING:
+    from pe_spectra.models.model_audit import ModelAudit
 
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)
@@ -64,14 +67,32 @@ def audit_configuration(
     lengths = Lengths(trained, served, allocated)
     if reader is not None:
         return _audit_as_read(configuration, lengths, reader)
+    from pe_spectra.models.model_audit import ModelAudit
+
+    layers, found = _audit_parts(configuration, lengths)
+    return ModelAudit(configuration=configuration, file=configuration.path, layers=layers, findings=found)
+
+
+def list_findings(configuration: Configuration, served: int | None = None) -> tuple[Finding, ...]:
+    """List what is wrong with what a configuration gives, the gravest first.
+
+    Parameters
+    ----------
+    served : as for :func:`audit_configuration`, whose findings these are.
+
+    >>> from pe_spectra.models.stated.configuration import read_configuration
+    >>> config = {"model_type": "llama", "head_dim": 128, "max_position_embeddings": 4096}
+    >>> [finding.code for finding in list_findings(read_configuration(config, "config.json"))]
+    ['base-defaulted', 'base-below-bound']
+    """
+    return _audit_parts(configuration, Lengths(served=served))[1]
+
+
+def _audit_parts(configuration: Configuration, lengths: Lengths) -> tuple[tuple[LayerAudit, ...], tuple[Finding, ...]]:
+    """Audit all parts: the layers, and the findings, the gravest first; lengths are of the part that reads text."""
     audited = [_audit_part(configuration, lengths), *(_audit_part(one, AS_STATED) for one in configuration.parts)]
     found = sorted((one for _, found in audited for one in found), key=lambda finding: -RANKS[finding.level])
-    return ModelAudit(
-        configuration=configuration,
-        file=configuration.path,
-        layers=tuple(layer for layers, _ in audited for layer in layers),
-        findings=tuple(found),
-    )
+    return tuple(layer for layers, _ in audited for layer in layers), tuple(found)
 
 
 def _audit_as_read(configuration: Configuration, lengths: Lengths, reader: Stack) -> ModelAudit:
@@ -85,6 +106,8 @@ def _audit_as_read(configuration: Configuration, lengths: Lengths, reader: Stack
         replace(one, message=f"{reader.title}: {one.message}", data={**one.data, "reader": reader.release_name})
         for one in found
     )
+    from pe_spectra.models.model_audit import ModelAudit
+
     read = layers[0].configuration if layers else configuration
     return ModelAudit(
         configuration=replace(read, parts=()),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +10,7 @@ import numpy as np
 
 from pe_spectra.findings import Finding, Kind
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.lengths.cosine_sums import find_first_negative_lag
+from pe_spectra.models.cosine_sums import find_first_negative_lag
 from pe_spectra.models.rotation import TOLERANCE, TURN, Rotation
 from pe_spectra.models.stated.keys import BASES
 from pe_spectra.models.stated.statement import PENG, SU
@@ -145,6 +144,8 @@ def _search_safe_length(layer: LayerAudit) -> int | None:
     def has_unseen(length: int) -> bool:
         found = layer.turn(length) if layer.turn is not None else None
         return not isinstance(found, Rotation) or bool(replace(layer, rotation=found, served_length=length).unseen)
+
+    from bisect import bisect_left
 
     first, last = layer.original_length or 1, layer.served_length or 1
     steps = bisect_left(range(first, last + 1), True, key=has_unseen)

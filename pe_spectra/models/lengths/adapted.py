@@ -13,7 +13,7 @@ from pe_spectra.errors import FileError, InputError
 from pe_spectra.exact import F64
 from pe_spectra.findings import OPEN_OBJECT, Finding
 from pe_spectra.models.audit import LayerAudit
-from pe_spectra.models.checks import audit_configuration
+from pe_spectra.models.checks import list_findings
 from pe_spectra.models.lengths.rewriting import NEWER, list_generations, write_block, write_length
 from pe_spectra.models.lengths.starting import SAME, is_same
 from pe_spectra.models.rotation import Rotation
@@ -107,7 +107,7 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
     """
     stack = model.reader
     is_newest = stack.name == "transformers-5"
-    old = {one.code for one in audit_configuration(model.configuration).findings if one.level == "error"}
+    old = {one.code for one in list_findings(model.configuration) if one.level == "error"}
     generations = list_generations(model.keys or {}, model.part, newest_first=is_newest) if choice.scaling else ("",)
     nested = (None, _list_beside(model)) if model.near else (None,)
     parts = list(_list_parts(model))
@@ -123,7 +123,7 @@ def find_configuration(model: Model, layer: LayerAudit, choice: Attempt) -> NewC
             new = read_configuration(written, model.configuration.path)
         except (FileError, InputError):
             continue
-        findings = audit_configuration(new, served=model.target).findings
+        findings = list_findings(new, model.target)
         is_sound = {one.code for one in findings if one.level == "error"} <= old
         along = _reads_so(model, new, choice, stack) if is_sound and _read_alike(model, new, others) else None
         if along is not None:

@@ -17,7 +17,7 @@ from pe_spectra.encodings.rope_scaling import SCALINGS, Scaled, scale_nothing
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, NDArray
 from pe_spectra.faces import Cell
-from pe_spectra.models.lengths.cosine_sums import KernelSample, find_first_negative_lag, sample_kernel
+from pe_spectra.models.cosine_sums import KernelSample, find_first_negative_lag, sample_kernel
 from pe_spectra.models.lengths.proposals import (
     PARAMETERS,
     WAYS,

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from pe_spectra.encodings.rope_scaling import enlarge_base
 from pe_spectra.exact import CONTEXT, TWO_PI
 from pe_spectra.limits import MAX_RHO
-from pe_spectra.models.lengths.cosine_sums import MAX_SEARCHED, search_base
+from pe_spectra.models.cosine_sums import MAX_SEARCHED, search_base
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import NamedTuple, dataclass
 from pe_spectra.vocabulary import CODE_PATTERN

@@ -212,18 +212,18 @@ def _settle(whole: Keys, given: Mapping[str, Any]) -> tuple[Keys, KnownModel, Sc
     is_whole = keys.where == whole.where
     known = find_known(name, keys.release, silent=is_whole)
     known = replace(known, **(given if is_whole else own))
-    scheme = _choose_scheme(keys, known)
+    if known.is_known and known.only_if is None and not keys.has_any(*_ASKING):
+        return keys, known, "rotary"
+    from pe_spectra.models.stated.class_ways import choose_scheme, report_none, report_unknown
+
+    scheme = choose_scheme(keys, known)
     if scheme is not None:
         if name and not known.is_known:
-            from pe_spectra.models.stated.class_ways import report_unknown
-
             report_unknown(keys, name)
         return keys, known, scheme
     part = _find_part(keys, name)
     if part is not None:
         return _settle(*part)
-    from pe_spectra.models.stated.class_ways import report_none
-
     if not report_none(keys, name):
         is_other = keys.where == whole.where and not keys.has_any(*_OF_MODELS, *WIDTHS, "head_dim")
         raise (NoModelError if is_other else FileError)(keys.path, _explain_nothing(keys))
@@ -283,15 +283,6 @@ def _find_text_part(whole: Keys) -> tuple[Keys, Mapping[str, Any]]:
             message = f"{where} has no model_type, so the class of {known.model} in {whole.reader} refuses the file"
             whole.report(NOT_BUILT, message, key=f"{where}.model_type", model=known.model)
     return found, given
-
-
-def _choose_scheme(keys: Keys, known: KnownModel) -> SchemeName | None:
-    """The scheme that keys or the class of a model ask for; None where neither is known to."""
-    if known.is_known and known.only_if is None and not keys.has_any(*_ASKING):
-        return "rotary"
-    from pe_spectra.models.stated.class_ways import choose_scheme
-
-    return choose_scheme(keys, known)
 
 
 def _explain_nothing(keys: Keys) -> str:

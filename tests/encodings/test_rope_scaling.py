@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from inspect import Parameter, signature
 
 import mpmath
 import numpy as np
@@ -24,6 +25,17 @@ from tests.encodings.rotary_scalings import KEYS, NEEDED, build, check_digits, e
 
 def test_every_scaling_is_tested():
     assert set(NEEDED) == set(SCALINGS)
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+def test_what_a_scaling_takes_is_what_its_function_does(name):
+    scaling = SCALINGS[name]
+    named = [one for one in signature(scaling.function).parameters.values() if one.kind is Parameter.KEYWORD_ONLY]
+    needed = tuple(one.name for one in named if one.default is Parameter.empty and one.name != "share")
+    own = [one.name for one in named if one.name != "share"]
+    assert list(scaling.keys[: len(own)]) == own
+    assert scaling.needed == needed
+    assert dict(scaling.defaults) == {one.name: one.default for one in named if one.default is not Parameter.empty}
 
 
 # ----------------------------------------------------------------------------------- against transformers

@@ -2,11 +2,14 @@
 
 import dataclasses
 import json
+from hashlib import sha256
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_entry, take_side, write_entry
+from pe_spectra._version import __version__
+from pe_spectra.frozen.entries import Entry, FrozenFinding, FrozenLayer, read_entry, seal, take_side, write_entry
 from pe_spectra.frozen.equality import are_equal
 from pe_spectra.model_sources import Side, read_side
 from pe_spectra.models.checks import audit_configuration, list_findings
@@ -92,6 +95,18 @@ def test_findings_are_looked_for_again_only_where_a_key_changed(monkeypatch):
     assert len(looked) == len(config)
     take_side(Side(shown="config.json", configuration=read(config)), frozen)  # as of GGUF
     assert len(looked) == len(config) + 1
+
+
+@pytest.mark.parametrize("lacking", [(), ("_sha2",), ("_sha2", "_sha256")])
+def test_the_seal_is_sha_256_wherever_python_has_it(monkeypatch, lacking):
+    def load(name):
+        if name in lacking:
+            raise ImportError
+        return import_module(name)
+
+    monkeypatch.setattr("pe_spectra.frozen.entries.import_module", load)
+    written = f'{{"findings": [], "stated": {{"a": "é"}}, "version": "{__version__}"}}'
+    assert seal({"a": "é"}, ()) == sha256(written.replace("é", "\\u00e9").encode()).hexdigest()
 
 
 #: A published model, keys that are changed, and the name of what must be told.

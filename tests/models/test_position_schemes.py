@@ -10,11 +10,12 @@ import pytest
 
 from pe_spectra.answers.audit_words import judge_audits
 from pe_spectra.errors import FileError
+from pe_spectra.models.stated.class_ways import choose_scheme
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.keys import Keys
-from pe_spectra.models.stated.known_models import find_composite
+from pe_spectra.models.stated.known_models import find_composite, find_known, load_table
 from pe_spectra.models.stated.position_schemes import find_schemes, tell_how_known
-from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST
+from pe_spectra.models.stated.statement import MEASURED_SCHEMES, NEWEST, OLDER
 from tests.models.configurations import audit, find_finding, read
 from tests.places import TESTS
 
@@ -40,6 +41,14 @@ PUBLISHED = {
     "rotary": "colpali colqwen2 colmodernvbert t5gemma",
     "none": "resnet convnext efficientnet mobilenet_v2 regnet poolformer encodec dac segformer cvt upernet",
 }
+
+
+@pytest.mark.parametrize("release", [NEWEST, OLDER])
+def test_a_class_that_always_turns_has_no_other_scheme_to_weigh(release):
+    always = [name for name in load_table(release)["classes"] if find_known(name, release).only_if is None]
+    assert len(always) > 100
+    for name in always:
+        assert choose_scheme(Keys({}, "config.json", release=release), find_known(name, release)) == "rotary", name
 
 
 def name_scheme(config):

@@ -254,6 +254,50 @@ def test_modules_of_single_names_are_not_loaded(tmp_path, line):
     assert start(tmp_path, *line.split(), "--quiet", probe=PROBE.replace(repr(HEAVY), repr(spared)))[1] == []
 
 
+#: What reads values, keys and kinds of positions that few files have.
+OF_FEW_FILES = tuple(
+    f"models.stated.{name}"
+    for name in (
+        *("axial_models", "class_sinusoids", "class_ways", "dual_chunk", "passed_keys", "position_axes"),
+        *("position_schemes", "position_tables", "query_scales", "unusable"),
+    )
+)
+#: And what reads blocks of rotary keys, which the configurations have that `context` writes.
+OF_BLOCKS = ("models.stated.needs", "models.stated.unread_blocks")
+
+
+@pytest.mark.parametrize(
+    ("line", "spared"),
+    [
+        ("audit config.json", OF_BLOCKS),
+        ("context config.json --target 16384", ("models.model_audit", "spectrum.record")),
+        ("freeze config.json --output other.json", (*OF_BLOCKS, "models.model_audit", "spectrum.record", "_hashlib")),
+        ("check config.json --against ref.json", (*OF_BLOCKS, "models.comparison", "spectrum.record", "_hashlib")),
+        (
+            "diff config.json --stack transformers-5,vllm",
+            (
+                *OF_BLOCKS,
+                "models.audit",
+                "models.scheme",
+                "models.dumps",
+                "models.comparison.start",
+                "models.comparison.ways",
+                "spectrum.record",
+            ),
+        ),
+    ],
+)
+def test_what_few_files_ask_for_is_not_loaded(tmp_path, line, spared):
+    stated = {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "max_position_embeddings": 8192}
+    (tmp_path / "config.json").write_text(json.dumps({**stated, "rope_theta": 5e5}), encoding="utf-8")
+    if line.startswith("check"):
+        start(tmp_path, "freeze", "config.json", "--output", "ref.json", "--quiet")
+    names = (*OF_FEW_FILES, "models.stacks.as_written", "precision", "spectrum.signs", *spared)
+    others = ("bisect", "encodings.utf_8_sig", *(name for name in names if name.startswith("_")))
+    probe = PROBE.replace(repr(HEAVY), repr((*others, *(f"pe_spectra.{name}" for name in names))))
+    assert start(tmp_path, *line.split(), "--quiet", probe=probe)[1] == []
+
+
 def test_a_short_series_loads_numpy_alone(tmp_path):
     (tmp_path / "readings.csv").write_bytes(READINGS)
     out, loaded = start(tmp_path, "series", "readings.csv", "--json", "--no-figure")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from pe_spectra.encodings.codes import as_lags, as_positions, as_times, check_rows
 from pe_spectra.encodings.protocol import Encoding, Frequencies, Theorem
 from pe_spectra.errors import InputError
 from pe_spectra.exact import (
@@ -79,6 +78,8 @@ class Pairs(Encoding):
 
     def table(self, positions: int | ArrayLike) -> F64:
         """Vectors of the positions, shape (S, d); entries right to one or two units in the last place."""
+        from pe_spectra.encodings.codes import as_positions, check_rows
+
         s = as_positions(positions, self.d)
         check_rows(s, self.rows, self.name)
         if s.size and int(s.max()) + self.offset > MAX_POSITION:  # not every integer is a double beyond
@@ -88,6 +89,8 @@ class Pairs(Encoding):
 
     def table_at(self, times: F64) -> F64:
         """Vectors of real positions, shape (S, d); entries right to one or two units in the last place."""
+        from pe_spectra.encodings.codes import as_times
+
         return self.arrange(*self._turn(as_times(times) + self.offset))
 
     def kernel(self, lags: ArrayLike) -> F64:
@@ -95,6 +98,8 @@ class Pairs(Encoding):
 
         A lone sine counts one half; its further term in s + t is not a function of the lag.
         """
+        from pe_spectra.encodings.codes import as_lags
+
         return self.amplitude**2 * sum_cosines(self.words(), self.frequencies().masses, as_lags(lags))[None, :]
 
     def _turn(self, s: I64 | F64) -> tuple[F64, F64]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
 
-from pe_spectra.encodings.codes import as_lags
 from pe_spectra.encodings.pairs import Pairs, interleave
 from pe_spectra.encodings.parameters import YES_NO, Parameter, Value, parameter
 from pe_spectra.encodings.protocol import Theorem
@@ -228,6 +227,8 @@ class Rope(Pairs):
 
     def kernel(self, lags: ArrayLike) -> F64:
         """Dot product of two rows of the table by their lag, with the decay of xpos; shape (1, L)."""
+        from pe_spectra.encodings.codes import as_lags
+
         lags = as_lags(lags)
         words, attention = self.words(), _scale(self).attention_factor
         if self.scaling == "xpos":

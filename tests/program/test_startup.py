@@ -292,7 +292,7 @@ def test_what_few_files_ask_for_is_not_loaded(tmp_path, line, spared):
     (tmp_path / "config.json").write_text(json.dumps({**stated, "rope_theta": 5e5}), encoding="utf-8")
     if line.startswith("check"):
         start(tmp_path, "freeze", "config.json", "--output", "ref.json", "--quiet")
-    names = (*OF_FEW_FILES, "models.stacks.as_written", "precision", "spectrum.signs", *spared)
+    names = (*OF_FEW_FILES, "encodings.codes", "models.stacks.as_written", "precision", "spectrum.signs", *spared)
     others = ("bisect", "encodings.utf_8_sig", *(name for name in names if name.startswith("_")))
     probe = PROBE.replace(repr(HEAVY), repr((*others, *(f"pe_spectra.{name}" for name in names))))
     assert start(tmp_path, *line.split(), "--quiet", probe=probe)[1] == []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -212,20 +210,11 @@ def seal(stated: Mapping[str, Any], findings: Sequence[FrozenFinding]) -> str:
     >>> seal({"a": 1, "b": 2}, ()) == seal({"b": 2, "a": 1}, ())
     True
     """
+    import hashlib  # OpenSSL, which no other answer about a configuration needs
+
     whole = {"stated": stated, "findings": encode(findings), "version": __version__}
     written = json.dumps(whole, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
-    digest: str = _find_sha256()(written).hexdigest()
-    return digest
-
-
-def _find_sha256() -> Any:
-    """SHA-256 as Python itself has it, which `random` takes, too: `hashlib` loads OpenSSL, in ten times as long."""
-    for name in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
-        with suppress(ImportError):
-            return import_module(name).sha256
-    from hashlib import sha256
-
-    return sha256
+    return hashlib.sha256(written).hexdigest()
 
 
 def _find_known(known: Any, keys: Mapping[str, Any] | None) -> tuple[FrozenFinding, ...] | None:

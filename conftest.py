@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.reporting import Briefly, is_enough
+
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 #: Objects between two looks of the garbage collector, in place of some hundreds.
@@ -64,3 +66,5 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("benchmark"):
         config.option.markexpr = "benchmark"
+    if is_enough(config):
+        config.pluginmanager.register(Briefly())

@@ -5,10 +5,9 @@ import importlib
 import pkgutil
 from functools import cache
 
-import pytest
-
 import pe_spectra
 from pe_spectra.quantities import Result
+from tests.in_one import in_one
 from tests.places import ROOT
 
 
@@ -40,7 +39,7 @@ def load_package():
 load_package()
 
 
-@pytest.mark.parametrize("kind", sorted(set(list_kinds()), key=lambda kind: kind.__name__), ids=lambda k: k.__name__)
+@in_one("kind", sorted(set(list_kinds()), key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__)
 def test_every_number_is_asked_for(kind):
     missing = [
         name

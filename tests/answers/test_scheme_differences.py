@@ -8,6 +8,7 @@ import pytest
 from pe_spectra.answers.scheme_differences import answer_schemes
 from pe_spectra.models.comparison.scheme_diff import compare_schemes
 from tests.documents import read_json
+from tests.in_one import in_one
 from tests.models.configurations import read
 
 DEBERTA = {"model_type": "deberta-v2", "relative_attention": True, "position_biased_input": False}
@@ -41,7 +42,7 @@ def write(tmp_path, monkeypatch):
     return write
 
 
-@pytest.mark.parametrize(("a", "b"), [*itertools.combinations_with_replacement(range(len(SOME)), 2)])
+@in_one("a, b", itertools.combinations_with_replacement(range(len(SOME)), 2))
 def test_what_differs_is_what_differs_in_kind_encoding_or_sizes(a, b):
     sides = read(SOME[a]), read(SOME[b])
     answer = answer_schemes(*sides, ("a", "b"))

@@ -1,5 +1,6 @@
 """Tables that a person names as files: the same numbers from each form, and content that must agree with the name."""
 
+import itertools
 import os
 import re
 import warnings
@@ -12,6 +13,7 @@ from safetensors.numpy import save_file
 from pe_spectra.files import arrays
 from pe_spectra.files.tables import read_array
 from tests.files.forms import TABLE, entry, npy_bytes, pack, refuse, write, write_forms
+from tests.in_one import in_one
 
 # ----------------------------------------------------------------------------------- the same numbers from each
 
@@ -34,10 +36,7 @@ def test_the_same_table_in_every_form_gives_the_same_numbers(tmp_path):
 NUMBERS = [f"float{n}" for n in (16, 32, 64)] + [f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64)]
 
 
-@pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize("order", ["<", ">"])
-@pytest.mark.parametrize("axes", ["C", "F"])
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+@in_one("dtype, order, axes, version", itertools.product(NUMBERS, "<>", "CF", [(1, 0), (2, 0), (3, 0)]))
 def test_npy_of_every_type_and_order(tmp_path, dtype, order, axes, version):
     table = np.array((TABLE * 8 + 20), order=axes).astype(np.dtype(dtype).newbyteorder(order), order=axes)
     with warnings.catch_warnings():

@@ -25,6 +25,7 @@ from pe_spectra.metrics.measures import check_table
 from pe_spectra.sources import build_encodings
 from pe_spectra.spectrum import compute_spectrum
 from pe_spectra.vocabulary import EXPORTED
+from tests.in_one import in_one
 
 LENGTH = 12
 
@@ -145,7 +146,7 @@ def test_kernels_of_one_side_begin_at_0():
         assert_array_equal(export_encoding(encoding, "kernel", length=5).index, np.arange(5))
 
 
-@pytest.mark.parametrize(("encoding", "what", "length"), list(list_cases()))
+@in_one("encoding, what, length", list_cases())
 def test_numbers_are_counted_before_they_are_computed(encoding, what, length):
     size = length or encoding.default_length
     found, counted = export_encoding(encoding, what, length=length).values.size, count_exported(encoding, what, size)

@@ -14,6 +14,7 @@ from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, format_value
 from pe_spectra.errors import InputError
 from pe_spectra.numbers import Choice, IntegerRange, ListOf, RealRange, YesNo
+from tests.in_one import in_one
 from tests.laws.variants import FEW, NARROWED, VALUES, complete, every_class, list_given, number_entries
 
 # ----------------------------------------------------------------------------------- the class
@@ -133,8 +134,8 @@ OTHER_BOUNDS = {
 
 def list_parameters(*kinds, but=()):
     """Each parameter of each class, or those of some kinds."""
-    return pytest.mark.parametrize(
-        ("cls", "parameter"),
+    return in_one(
+        "cls, parameter",
         [
             pytest.param(cls, parameter, id=f"{cls.name}-{parameter.name}")
             for cls in ENCODINGS

@@ -17,7 +17,7 @@ def test_each_variant_that_breaks_a_law_is_named():
     with pytest.raises(AssertionError) as caught:
         hold_for_all(break_for_odd_widths, some)
     first = str(caught.value).split("\n")[0]
-    assert first == f"{len(odd)} of {len(some)} variants"
+    assert first == f"{len(odd)} of {len(some)} cases"
     assert all(
         any(line.startswith(f"{one.spec}: AssertionError odd") for line in str(caught.value).split("\n")) for one in odd
     )
@@ -28,7 +28,7 @@ def test_what_is_not_raised_is_a_broken_law_too():
         with pytest.raises(ValueError, match="never"):
             encoding.table(1)
 
-    with pytest.raises(AssertionError, match="1 of 1 variants"):
+    with pytest.raises(AssertionError, match="1 of 1 cases"):
         hold_for_all(demand_an_error, [next(one for one in ALL if isinstance(one, HasTable))])
 
 

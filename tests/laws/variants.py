@@ -22,6 +22,7 @@ from pe_spectra.encodings import (
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.limits import MAX_POSITION
 from pe_spectra.numbers import Choice, IntegerRange
+from tests.in_one import hold_each
 
 POSITIONS = np.array([0, 1, 2, 3, 5, 8, 31, 32, 33, 1000])
 LAGS = np.array([0, 1, 2, 3, 5, 8, 17, 31, 100, 1000])
@@ -453,16 +454,9 @@ def every(*views, where=lambda _: True):
 
 def hold_for_all(law, variants, **others):
     """Run a law over each variant, whatever becomes of the ones before; say of each that fails what it said."""
-    failed = {}
-    for variant in variants:
-        try:
-            law(variant, **others)
-        except (Exception, pytest.fail.Exception) as error:
-            failed[variant] = error
-    if failed:
-        said = [f"{variant.spec or variant.label}: {type(error).__name__} {error}" for variant, error in failed.items()]
-        first = next(iter(failed.values()))
-        raise AssertionError(f"{len(failed)} of {len(variants)} variants\n" + "\n".join(said)) from first
+    hold_each(
+        lambda variant: law(variant, **others), [(variant.spec or variant.label, (variant,)) for variant in variants]
+    )
 
 
 def is_of_lags(encoding):

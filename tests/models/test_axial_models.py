@@ -10,6 +10,7 @@ from pe_spectra.models.stacks import turn_layer
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import load_table
 from pe_spectra.models.stated.statement import NEWEST
+from tests.in_one import in_one
 
 HUNYUAN = {"_class_name": "HunyuanVideoTransformer3DModel"}
 
@@ -54,7 +55,7 @@ def test_a_factor_of_an_axis_enlarges_its_base():
     np.testing.assert_allclose(found.layers[1].frequencies, ladder(1e4 * 3 ** (42 / 40), 42), rtol=1e-12)
 
 
-@pytest.mark.parametrize("head", [*range(24, 400, 2)])
+@in_one("head", range(24, 400, 2))
 def test_the_share_of_an_axis_is_its_width_again(head):
     """A width over a head, times the head, may be just below the width."""
     layers = audit({"_class_name": "WanTransformer3DModel", "attention_head_dim": head}).layers

@@ -18,6 +18,7 @@ from pe_spectra.cli.commands import COMMANDS as DECLARED
 from pe_spectra.cli.declared import build_command
 from pe_spectra.pytest_plugin import UPDATE
 from pe_spectra.spec import FileSpec, parse_spec
+from tests.in_one import in_one
 from tests.pages.test_docs import write_fixtures
 from tests.pages.test_numbers_in_prose import ELSEWHERE, PAGES, find
 
@@ -97,7 +98,7 @@ def list_options() -> set[str]:
     return {name for one in parameters for name in (*one.opts, *one.secondary_opts)} | {"--install-completion", UPDATE}
 
 
-@pytest.mark.parametrize(("page", "text"), OPTIONS, ids=[f"{page} {text}" for page, text in OPTIONS])
+@in_one("page, text", OPTIONS, ids=[f"{page} {text}" for page, text in OPTIONS])
 def test_every_option_in_a_sentence_exists(page: str, text: str) -> None:
     known = list_options()
     named = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)

@@ -38,6 +38,7 @@ from pe_spectra.models.stacks import list_releases
 from pe_spectra.spec import FILE_EXTENSIONS
 from tests.capturing.fakes import Model, Rotary, make_ladder
 from tests.conftest import Finished
+from tests.in_one import in_one
 from tests.pages import quantities
 from tests.pages.quantities import write_causes, write_kinds, write_rules
 from tests.places import ROOT
@@ -67,7 +68,7 @@ def list_properties(node: object) -> set[str]:
 SCHEMA = build_schema()
 
 
-@pytest.mark.parametrize("key", sorted(list_properties(SCHEMA)))
+@in_one("key", sorted(list_properties(SCHEMA)))
 def test_every_key_of_the_schema_is_explained(key: str) -> None:
     assert f"`{key}`" in DOCUMENT or f"`parameters.{key}`" in DOCUMENT
 

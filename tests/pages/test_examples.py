@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 from pe_spectra.encodings import Encoding
 from pe_spectra.figures import RECIPES
 from pe_spectra.names import ENCODING_CLASSES
+from tests.in_one import in_one
 from tests.pages.trees import MODULES, PACKAGE, parse
 
 
@@ -73,7 +72,7 @@ def explain_absence(name: str, module: ModuleType) -> str:
     return ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=[path.relative_to(PACKAGE).as_posix() for path in MODULES])
+@in_one("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_every_public_function_has_an_example(path: Path) -> None:
     module = importlib.import_module(name_module(path)) if path.name != "__main__.py" else None
     without = [

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 import pe_spectra
+from tests.in_one import in_one
 from tests.pages.trees import MODULES, PACKAGE, list_nodes, parse, read_text
 
 EQUATION_PAGE = PACKAGE.parent / "docs" / "equations.md"
@@ -95,7 +96,7 @@ def test_the_index_of_the_readme_is_true(equation):
 # ----------------------------------------------------------------------------------- words
 
 
-@pytest.mark.parametrize(
+@in_one(
     # modules are there or not by what other tests have loaded
     "name",
     sorted(name for name in dir(pe_spectra) if name[0].isalpha() and not inspect.ismodule(getattr(pe_spectra, name))),

@@ -12,6 +12,7 @@ from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.axial_models import DIFFUSERS
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import read_measured
+from tests.in_one import in_one
 from tests.reference.freezing import thaw
 from tests.reference.frozen_stacks import merge_axes
 
@@ -30,8 +31,7 @@ def write(case):
     return json.dumps(case["config"])
 
 
-@pytest.mark.few
-@pytest.mark.parametrize("case", BUILT, ids=write)
+@in_one("case", BUILT, ids=write)
 def test_an_audit_gives_what_the_real_module_computes(case):
     audit = audit_configuration(read_configuration(dict(case["config"]), "config.json"))
     axes, frequencies = merge_axes(audit)

@@ -3,23 +3,20 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pe_spectra.models.checks import audit_configuration
 from pe_spectra.models.stacks import STACKS
 from pe_spectra.models.stated.axial_models import TIMM
 from pe_spectra.models.stated.configuration import read_configuration
 from pe_spectra.models.stated.known_models import read_measured
+from tests.in_one import in_one
 from tests.reference.freezing import thaw
 from tests.reference.frozen_stacks import merge_axes
 
 FROZEN = thaw(Path(__file__).parent / "timm", "timm", TIMM)
 
 
-@pytest.mark.few
-@pytest.mark.parametrize(
-    "case", FROZEN["cases"], ids=lambda case: f"{case['config']['architecture']}-{case['grid'][0]}"
-)
+@in_one("case", FROZEN["cases"], ids=lambda case: f"{case['config']['architecture']}-{case['grid'][0]}")
 def test_an_audit_gives_what_the_real_module_computes(case):
     """Between neighbours of the grid: coordinates that are scaled turn by span/n, and lose a digit; others by 1."""
     audit = audit_configuration(read_configuration(dict(case["config"]), "config.json"))

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from pe_spectra.errors import FileError
 from pe_spectra.models.stacks import STACKS, Refusal
 from pe_spectra.models.stated.configuration import read_configuration
+from tests.in_one import in_one
 from tests.places import REFERENCE
 
 FILE = REFERENCE / "transformers" / "configurations.json"
@@ -47,7 +48,7 @@ def turn(case, layer_type, release):
     return None if isinstance(found, Refusal) else found
 
 
-@pytest.mark.parametrize(("case", "result", "release"), RESULTS)
+@in_one("case, result, release", RESULTS)
 def test_frequencies_are_those_of_the_release(case, result, release):
     found = turn(case, result.get("layer_type"), release)
     if "error" in result:

@@ -50,8 +50,8 @@ def test_crowds_of_every_size(crowd: int, uniform: bool) -> None:
     low = rng.uniform(-1e-9, 1e-9, len(u))
     start, sums, trusted = sum_cells(u, low, masses, width, 200)
     points = np.arange(0.0, 200.0)[start : start + len(sums)]
-    exact = sum_kernels(u.astype(np.longdouble) + low, masses, width, points)
-    np.testing.assert_allclose(sums[trusted], exact[trusted], rtol=1e-13)
+    exact = sum_kernels(u.astype(np.longdouble) + low, masses, width, points[trusted])
+    np.testing.assert_allclose(sums[trusted], exact, rtol=1e-13)
     assert trusted[60 - start : 72 - start].all()
 
 

@@ -1,6 +1,6 @@
 """Many small cases in one test, which goes through all of them and names each that fails.
 
-A case that is a test of its own takes pytest and its workers a millisecond and a half. Where there are hundreds, and
+A case that is a test of its own takes pytest and its workers more than a millisecond. Where there are hundreds, and
 each takes less than that, they stand here, and what is written of them stays the same but for the name of the mark.
 """
 

@@ -1,6 +1,6 @@
 """What a worker tells of each test: one report in place of three, and neither that it began nor that it ended.
 
-The process that gives out the tests unpacks all of that 18,600 times, has no processor of its own, and in its plain
+The process that gives out the tests unpacks all of that 16,000 times, has no processor of its own, and in its plain
 form shows of a test that passed the report of its call alone. Whatever failed, was skipped, or has more to say is told
 as ever; and where a form shows more, or a first failure ends the run, so is everything.
 """

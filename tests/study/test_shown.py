@@ -2,8 +2,8 @@
 
 import pytest
 
-from pe_spectra.experiment.committed import report_study
 from pe_spectra.study.shown import LEVEL, NEEDING, REFERENCE, find_shown
+from tests.pages.study_page import report
 
 
 @pytest.mark.few(1)
@@ -12,7 +12,7 @@ from pe_spectra.study.shown import LEVEL, NEEDING, REFERENCE, find_shown
     [("dft", "matched"), ("tape", "own"), ("rope", "own"), ("alibi", "own"), ("shaw", "own"), ("one-hot", "matched")],
 )
 def test_counts_are_those_of_the_report(arm, norm):
-    rows = [one for one in report_study().arms if (one.arm, one.norm) == (arm, norm) and one.task in NEEDING]
+    rows = [one for one in report().arms if (one.arm, one.norm) == (arm, norm) and one.task in NEEDING]
     differing = [one.difference for one in rows if one.p_corrected is not None and one.p_corrected < LEVEL]
     found = find_shown(arm)
     assert (found.better, found.worse) == (sum(d > 0 for d in differing), sum(d < 0 for d in differing))

@@ -1,4 +1,4 @@
-"""What a worker tells of each test: one report in place of three, and neither that it began nor that it ended.
+"""What a worker tells of each test: one report in place of three, and not that it began, nor, as a rule, that it ended.
 
 The process that gives out the tests unpacks all of that 16,000 times, has no processor of its own, and in its plain
 form shows of a test that passed the report of its call alone. Whatever failed, was skipped, or has more to say is told
@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.terminal import TerminalReporter
+
+#: Whether the share of tests that are done is printed where one has ended, as older pytest does.
+ENDS = hasattr(TerminalReporter, "pytest_runtest_logfinish")
 
 
 class Briefly:
@@ -20,6 +24,8 @@ class Briefly:
         for report in runtestprotocol(item, log=False, nextitem=nextitem):
             if is_told(report):
                 item.ihook.pytest_runtest_logreport(report=report)
+        if ENDS:
+            item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 
 

@@ -68,11 +68,8 @@ def test_a_case_that_is_skipped_or_raises_nothing_it_must_fails():
 
     said, _ = fail(ends)
     assert said[0] == "3 of 4 cases"
-    assert [line.partition(": ")[::2] for line in said[1:]] == [
-        ("skip", "Skipped said"),
-        ("fail", "Failed said"),
-        ("raises", "Failed DID NOT RAISE ValueError"),
-    ]
+    assert said[1:3] == ["skip: Skipped said", "fail: Failed said"]
+    assert said[3].startswith("raises: Failed DID NOT RAISE")
 
 
 def test_no_case_and_no_mark_is_lost():

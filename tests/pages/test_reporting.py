@@ -62,9 +62,10 @@ def configure(workerinput=True, **options):
     return SimpleNamespace(option=SimpleNamespace(**option), **({"workerinput": {}} if workerinput else {}))
 
 
-def test_of_a_test_that_passed_its_call_is_told(monkeypatch):
+@pytest.mark.parametrize("ends", [False, True])
+def test_of_a_test_that_passed_its_call_is_told(monkeypatch, ends):
     ran = [report("setup"), report("call"), report("teardown")]
-    asked, told = [], []
+    asked, told, ended = [], [], []
 
     def run(item, log, nextitem):
         asked.append((item, log, nextitem))
@@ -73,11 +74,17 @@ def test_of_a_test_that_passed_its_call_is_told(monkeypatch):
     def tell(report):
         told.append(report)
 
+    def end(nodeid, location):
+        ended.append((nodeid, location))
+
     monkeypatch.setattr(tests.reporting, "runtestprotocol", run)
-    item = SimpleNamespace(ihook=SimpleNamespace(pytest_runtest_logreport=tell))
+    monkeypatch.setattr(tests.reporting, "ENDS", ends)
+    hooks = SimpleNamespace(pytest_runtest_logreport=tell, pytest_runtest_logfinish=end)
+    item = SimpleNamespace(ihook=hooks, nodeid="a::b", location=("a", 0, "b"))
     assert Briefly().pytest_runtest_protocol(item, "the next") is True
     assert asked == [(item, False, "the next")]
     assert told == [ran[1]]
+    assert ended == [("a::b", ("a", 0, "b"))] * ends
 
 
 @pytest.mark.parametrize("when", ["setup", "call", "teardown"])

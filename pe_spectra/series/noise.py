@@ -129,10 +129,12 @@ def _cut(count: int, least: int, share: float, first: int | None = None) -> NDAr
 def _list_shapes(turns: F64) -> tuple[F64, F64]:
     """The spectra that are tried, each with a mean near 1, and their autocorrelation and share of white noise."""
     choices = np.array([(rho, white) for rho in _REDNESS for white in (_WHITE if rho else _WHITE[:1])])
-    return np.stack([_draw(choice, turns) for choice in choices]), choices
+    rho, white = choices.T[:, :, None]
+    return _draw((rho, white), turns), choices
 
 
-def _draw(choice: F64 | tuple[float, float], turns: F64) -> F64:
+def _draw(choice: F64 | tuple[float | F64, float | F64], turns: F64) -> F64:
+    """The spectrum of a choice; of many, each in a row of its own, their spectra in rows."""
     rho, white = choice
     red = (1 - rho**2) / (1 - 2 * rho * np.cos(2 * np.pi * turns) + rho**2)
     found: F64 = (1 - white) * red + white
@@ -151,7 +153,7 @@ def _fit(
     counts, means, shapes = counts[used], means[used], shapes[:, used]
     ratios = means / shapes
     if is_first:
-        scales = np.array([_weigh_median(row, counts) for row in ratios])
+        scales = _weigh_medians(ratios, counts)
         ratios /= scales[:, None]
         costs = np.where(ratios > _CAP, _CAP * (1 + np.log(np.maximum(ratios, _CAP) / _CAP)), ratios)
     else:
@@ -167,9 +169,12 @@ def _find_centre(block: F64) -> float:
     return float(find_median(block) / math.log(2)) if len(block) >= 5 else float(np.mean(block))
 
 
-def _weigh_median(values: F64, weights: F64) -> float:
-    order = np.argsort(values)
-    return float(values[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)])
+def _weigh_medians(values: F64, weights: F64) -> F64:
+    """The weighted median of each row."""
+    order = np.argsort(values, axis=1)
+    below = np.cumsum(weights[order], axis=1) < weights.sum() / 2
+    found: F64 = np.take_along_axis(values, np.take_along_axis(order, below.sum(axis=1)[:, None], 1), 1)[:, 0]
+    return found
 
 
 def _correct(ratios: F64, first: int, places: F64) -> F64:

@@ -1,10 +1,12 @@
 """The level of noise, and how rarely noise alone is above its threshold."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from pe_spectra.series.line_search import RATE, search_lines
-from pe_spectra.series.noise import fit_background, measure_false_alarm
+from pe_spectra.series.noise import _draw, _list_shapes, _weigh_medians, fit_background, measure_false_alarm
 from pe_spectra.series.periodogram import choose_frequencies, compute_power, prepare_sums
 from tests.series.recorded import make_red
 
@@ -29,6 +31,24 @@ def test_noise_has_a_period_no_more_often_than_is_stated(kind, size):
     series = [draw(kind, seed, size) for seed in range(200)]
     told = sum(bool(search_lines(*one, float(np.median(np.diff(one[0])))).lines) for one in series)
     assert told <= RATE * 200
+
+
+def test_shapes_and_weighted_medians_of_all_rows_are_those_of_each():
+    rng = np.random.default_rng(0)
+    turns = np.sort(rng.uniform(0, 0.5, 40))
+    shapes, choices = _list_shapes(turns)
+    assert len(shapes) == len(choices) > 1000
+    for shape, (rho, white) in zip(shapes, choices.tolist(), strict=True):
+        np.testing.assert_array_equal(shape, _draw((rho, white), turns))
+    for size, heaviest in itertools.product((1, 2, 5, 40), (1, 8)):
+        values = np.round(rng.exponential(size=(30, size)), 1)
+        weights = rng.integers(1, heaviest + 1, size).astype(float)
+        for row, found in zip(values, _weigh_medians(values, weights), strict=True):
+            pairs, passed = iter(sorted(zip(row, weights, strict=True))), 0.0
+            while passed < weights.sum() / 2:
+                wanted, weight = next(pairs)
+                passed += weight
+            assert found == wanted
 
 
 def test_the_level_of_red_noise_is_its_spectrum():

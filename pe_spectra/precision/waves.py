@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from pe_spectra.draws import draw_normal
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
 from pe_spectra.exact import F64, I64, sum_cosines, two_product
 from pe_spectra.precision.dtypes import Carried, NumberType, Steps, multiply, round_to
@@ -292,7 +293,6 @@ def draw_embedding(columns: int, spread: float, kind: NumberType) -> Carried:
     >>> draw_embedding(4, 0.0, DTYPES["bfloat16"]).tolist()
     [0.0, 0.0, 0.0, 0.0]
     """
-    drawn = np.random.Generator(np.random.PCG64(0)).standard_normal(columns) * spread
-    embedding = round_to(drawn, kind)
+    embedding = round_to(draw_normal(columns) * spread, kind)
     embedding.flags.writeable = False  # the same array serves every block
     return embedding

@@ -29,6 +29,8 @@ _MODULES = (
     "differences",
     "against",
     "catalogues",
+    "grades",
+    "explanations",
     "audits",
     "agreements",
     "scheme_differences",

@@ -1,13 +1,16 @@
 """The statements of the paper, and of three other texts, with what we compute for each.
 
-claims.toml holds what was said and the verdict that we recorded; the judges in this package compute
-the values and the verdict anew, by the one rule in `judging`. A claim without a judge is "not tested", and must be
-recorded so; one about training has a judge that finds it so where the study of this version decides nothing.
+claims.json has the sources, and of each statement that arithmetic can judge what its text gives (`printed`) and the
+verdict that we recorded; the judges in this package compute the values and the verdict anew, by the one rule in
+`judging`, where it also says what `weight` means, which those have that are "partly" or "wrong". `command` prints every
+number that was computed; where no command but `pe-spectra claims ID` does, it is left out, and that one shows the lines
+that compute them. A claim without a judge is "not tested", for it needs training or data, and must be recorded so; one
+about training has a judge that finds it so where the study of this version decides nothing.
 """
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
@@ -26,7 +29,7 @@ __all__ = ["GradedClaim", "find_disagreements", "find_judges", "grade_claims", "
 
 _ANY_TEXT = {"type": "string"}
 #: Where judges stand.
-_MODULES = ("paper_original", "paper_dft", "paper_training", "articles")
+_MODULES = ("paper_original", "paper_faithfulness", "paper_dft", "paper_training", "articles")
 
 
 def _list_judges(module: ModuleType) -> dict[str, Callable[[], Judgement]]:
@@ -86,12 +89,13 @@ class GradedClaim(Result):
         default=(),
         column=None,
     )
-    expected_verdict: Grade = quantity("The grade recorded in claims.toml.", words=GRADES, key=None, column=None)
+    expected_verdict: Grade = quantity("The grade recorded in claims.json.", words=GRADES, key=None, column=None)
 
 
 @cache
 def _load() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("claims.toml").read_text("utf-8"))
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("claims.json").read_bytes())
+    return found
 
 
 def read_sources() -> dict[str, str]:
@@ -120,7 +124,7 @@ def list_claims(source: str | None = None) -> tuple[str, ...]:
 def grade_claims(
     progress: Callable[[int, int], None] | None = None, *, claim: str | None = None, source: str | None = None
 ) -> tuple[GradedClaim, ...]:
-    """Compute claims anew, in the order of claims.toml.
+    """Compute claims anew, in the order of claims.json.
 
     Parameters
     ----------

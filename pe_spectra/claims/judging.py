@@ -1,6 +1,6 @@
 """The rule by which statements are judged, and what a judgement is made of: computed values, and the grade they imply.
 
-A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.toml.
+A judge takes nothing, returns a :class:`Judgement`, and is called by the id of its claim in claims.json.
 Thresholds that turn a number into a word are written where they are used. The grade is computed; the weight
 of one that does not hold as it stands is recorded beside it, by the same rule.
 """

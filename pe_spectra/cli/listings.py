@@ -42,7 +42,7 @@ def claims(run: Run, claim: str | None, source: str | None, check: bool) -> Outc
     """Each with its place, the printed value, ours, a verdict, why, and the command that shows it;
     with an ID, that one in full. --check exits 1 when a computed verdict is not the recorded one.
     """
-    from pe_spectra.answers.catalogues import answer_claim, answer_claims
+    from pe_spectra.answers.grades import answer_claim, answer_claims
     from pe_spectra.claims import find_disagreements, grade_claims
 
     with run.progress("grading claims") as progress:
@@ -106,7 +106,7 @@ def explain_code(run: Run, text: str, explanations: Mapping[str, Kind], others: 
     ------
     InputError : a code that is not known, or something else beside it.
     """
-    from pe_spectra.answers.catalogues import answer_explanation
+    from pe_spectra.answers.explanations import answer_explanation
 
     if run.figure is not None:
         raise InputError("--figure has no meaning with --explain", str(run.figure), "leave it out")

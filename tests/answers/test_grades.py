@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pe_spectra.answers.catalogues import CLAIM_VERDICTS, answer_claims
+from pe_spectra.answers.grades import VERDICTS, answer_claims
 from pe_spectra.claims import GradedClaim
 from pe_spectra.vocabulary import GRADES, WEIGHTS
 
@@ -75,7 +75,7 @@ def test_a_check_that_fails_is_a_warning():
     assert (asked.verdict.level, asked.verdict.code) == ("warning", "claims-differ")
     assert answer_claims(claims).verdict.code == "claims-graded"
     assert asked.verdict.text == answer_claims(claims).verdict.text
-    assert set(CLAIM_VERDICTS) == {"claims-differ", "claims-graded"}
+    assert set(VERDICTS) == {"claims-differ", "claims-graded"}
 
 
 def test_the_recorded_grade_stands_in_no_row():

@@ -72,12 +72,10 @@ os._exit(0)
 #: What the answer of a command needs of NumPy and of Python besides what all commands do.
 NEEDED = {
     "faithfulness": ("numpy.fft",),
-    "claims": ("numpy.fft", "tomllib"),
-    "encodings": ("tomllib",),
-    "compare": ("numpy.fft", "numpy.random"),
+    "claims": ("numpy.fft",),
+    "compare": ("numpy.fft",),
     "inspect": ("numpy.fft", "numpy.random", "numpy.polynomial", "scipy.special"),
     "series": ("csv", "numpy.fft"),
-    "precision": ("numpy.random",),
     "experiment report": ("csv", "numpy.random", "scipy.special"),
     "sweep": ("concurrent.futures", "csv"),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 #: Of more than so many numbers NumPy's own generator takes less time, its import included.
 FEW = 1 << 10
 #: The first `FEW` normal numbers, eight bytes each, which tests.foundations.normal_numbers writes.
-_NORMAL = "normal.f8"
+_NORMAL = Path(__file__).with_name("normal.f8")
 #: State, increment and multiplier of PCG64 with seed 0 (O'Neill 2014: a linear congruence of 128 bits, of which 64 are
 #: given, halves xored and turned by the top six bits).
 _STATE = 0x1AA1B5345996452D09585EB7A69561E3
@@ -54,9 +55,7 @@ def draw_normal(count: int) -> F64:
     """
     if count > FEW:
         return _start().standard_normal(count)
-    from pkgutil import get_data
-
-    numbers: F64 = np.frombuffer(get_data(__name__, _NORMAL) or b"", dtype="<f8", count=count).astype(np.float64)
+    numbers: F64 = np.fromfile(_NORMAL, dtype="<f8", count=count).astype(np.float64)
     return numbers
 
 

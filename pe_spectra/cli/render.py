@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -53,7 +52,7 @@ def _write_json(value: Any) -> Iterator[str]:
         value = value.to_values()
     if isinstance(value, Mapping) and value:
         for number, (key, item) in enumerate(value.items()):
-            yield f"{', ' if number else '{'}{json.dumps(str(key))}: "
+            yield f"{', ' if number else '{'}{_dump(str(key))}: "
             yield from _write_json(item)
         yield "}"
     elif is_column(value) and len(value) > PART:
@@ -69,7 +68,9 @@ def _write_json(value: Any) -> Iterator[str]:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(simplify(value), allow_nan=False)
+    from json import dumps  # of the forms of answers one alone needs it
+
+    return dumps(simplify(value), allow_nan=False)
 
 
 def _join(cells: Iterable[Iterable[str]], gap: str) -> Iterator[str]:

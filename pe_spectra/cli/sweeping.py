@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ _ACCEPTED = "NAME=1,2,4 or NAME=FROM:TO:STEP, TO excluded, is accepted"
 #: Seconds of work that a worker is given at a time, so that little is lost with it, the most points, and how many
 #: portions each worker has at least, so that none waits long for the last one.
 _PORTION, _MOST, _FEWEST = 0.5, 512, 16
+#: Seconds of work that this process does itself before it opens others, which takes them as long to begin.
+_ALONE = 0.25
 
 _Answered = tuple[list[str], list[list[str]]]
 
@@ -79,23 +82,25 @@ def sweep(
     command = Choice(members=_list_commands()).parse(command, "COMMAND")
     points = _list_points(command, tuple(over or ()), _read_grid(command, grid or ()))
     from pe_spectra.answers.sweeps import answer_sweep
-    from pe_spectra.experiment.pools import open_pool, read_workers
     from pe_spectra.files.ledger import Ledger
 
     columns, seconds = _look_at_first(points)
     names = [name for name, _ in points[0].values]
     settings = {"command": command, "options": names, "answer": columns}
-    with (
-        open_pool(read_workers(workers)) as pool,
-        Ledger.open(
-            place.with_suffix(".csv") if is_table else place,
-            settings,
-            columns=[*_name_columns(names), *columns, _ERROR],
-            label="--output",
-            is_end=_is_last,
-        ) as ledger,
-    ):
-        found = replace(_answer_all(run, pool, ledger, command, points, seconds), output=str(place))
+    with ExitStack() as opened:
+        # what cannot be opened is refused before there is a file
+        pool = None if workers is None else _open(opened, workers)
+        ledger = opened.enter_context(
+            Ledger.open(
+                place.with_suffix(".csv") if is_table else place,
+                settings,
+                columns=[*_name_columns(names), *columns, _ERROR],
+                label="--output",
+                is_end=_is_last,
+            )
+        )
+        answered = _answer_all(run, pool or partial(_open, opened, None), ledger, command, points, seconds)
+        found = replace(answered, output=str(place))
         outcome = run.finish(answer_sweep(found))
         return outcome._replace(files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
 
@@ -128,6 +133,12 @@ def _answer(words: Sequence[str]) -> _Answered | str:
         return str(error)
     columns, *rows = csv.reader(io.StringIO("".join(outcome.parts)))
     return columns, rows
+
+
+def _open(opened: ExitStack, workers: str | None) -> Pool:
+    from pe_spectra.experiment.pools import open_pool, read_workers
+
+    return opened.enter_context(open_pool(read_workers(workers)))
 
 
 def _encode(path: Path) -> bytes:
@@ -210,7 +221,7 @@ def _list_points(command: str, over: Sequence[str], grid: Mapping[str, tuple[str
         raise InputError("the grid has too many points", str(number), f"at most {MAX_POINTS} are accepted")
     flags = {name for name, one in _list_options(command).items() if one.is_flag}
     before = ("-e",) if "encoding" in takes else ()
-    return [_make_point(command, values, before, flags) for values in itertools.product(*axes)]
+    return [_make_point(command, values, before, flags) for values in product(*axes)]
 
 
 def _make_point(command: str, values: tuple[tuple[str, str], ...], before: tuple[str, ...], flags: set[str]) -> _Point:
@@ -252,10 +263,19 @@ def _is_last(key: str) -> bool:
     return place == rows
 
 
-def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequence[_Point], seconds: float) -> Sweep:
-    """Answer at the points that are missing, in portions, and count what is there."""
+def _answer_all(
+    run: Run,
+    pool: Pool | Callable[[], Pool],
+    ledger: Ledger,
+    command: str,
+    points: Sequence[_Point],
+    seconds: float,
+) -> Sweep:
+    """Answer at the points that are missing, in portions, and count what is there.
+
+    A pool that has yet to be opened gets what is left after some first points.
+    """
     from pe_spectra.answers.sweeps import Sweep
-    from pe_spectra.experiment.pools import run_all
     from pe_spectra.files.ledger import KEY
 
     there = {key.rpartition(" ")[0] for key in ledger.done}
@@ -263,8 +283,7 @@ def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequ
     keys = {point.key for point in points}
     old = [row[_ERROR] for row in ledger.rows if row[KEY].rpartition(" ")[0] in keys]
     lines, refused = len(old), [error for error in old if error]
-    size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(missing) // (_FEWEST * pool.count()))))
-    portions = [missing[start : start + size] for start in range(0, len(missing), size)]
+    left = missing
     with run.progress("sweeping", is_long=True) as tell:
         done = len(points) - len(missing)
         tell(done, len(points))
@@ -277,7 +296,14 @@ def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequ
             tell(done, len(points))
 
         answer = partial(answer_points, columns=ledger.columns)
-        run_all(pool, answer, portions, keep, name=lambda portion: portion[0].key)
+        if callable(pool) and missing:
+            left = missing[_answer_first(answer, missing, keep) :]
+        if left:
+            from pe_spectra.experiment.pools import run_all
+
+            workers = pool() if callable(pool) else pool
+            portions = _divide(left, seconds, workers.count())
+            run_all(workers, answer, portions, keep, name=lambda portion: portion[0].key)
     return Sweep(
         command=command,
         output=str(ledger.path),
@@ -287,6 +313,26 @@ def _answer_all(run: Run, pool: Pool, ledger: Ledger, command: str, points: Sequ
         lines=lines,
         reason=refused[0] if refused else None,
     )
+
+
+def _answer_first(
+    answer: Callable[[Sequence[_Point]], _Rendered],
+    points: Sequence[_Point],
+    keep: Callable[[Sequence[_Point], _Rendered], None],
+) -> int:
+    """Answer at points in this process, for as long as others would take to begin; say at how many."""
+    start, found = time.perf_counter(), [answer(points[:1])]
+    while len(found) < len(points) and time.perf_counter() - start < _ALONE:
+        found.append(answer(points[len(found) : len(found) + 1]))
+    keys, data, refused = zip(*found, strict=True)
+    keep(points[: len(found)], _Rendered([*chain(*keys)], b"".join(data), [*chain(*refused)]))
+    return len(found)
+
+
+def _divide(points: Sequence[_Point], seconds: float, workers: int) -> list[Sequence[_Point]]:
+    """Divide points into portions, each of which takes as many seconds."""
+    size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(points) // (_FEWEST * workers))))
+    return [points[start : start + size] for start in range(0, len(points), size)]
 
 
 def _list_rows(point: _Point, found: _Answered | str, columns: Sequence[str]) -> list[list[str]]:

@@ -77,7 +77,7 @@ NEEDED = {
     "inspect": ("numpy.fft", "numpy.random", "numpy.polynomial", "scipy.special"),
     "series": ("csv", "numpy.fft"),
     "experiment report": ("csv", "numpy.random", "scipy.special"),
-    "sweep": ("concurrent.futures", "csv"),
+    "sweep": ("csv",),
 }
 #: The most that a command may take: 1.1 times the least that it must load where that is more than what all may.
 MOST = {name: 3.4 if "scipy.special" in needed else 1.5 for name, needed in NEEDED.items()}

@@ -17,7 +17,9 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
+from pe_spectra.cli import sweeping
 from pe_spectra.cli.sweeping import _list_commands, _read_values
+from pe_spectra.experiment import pools
 from pe_spectra.files import parquet_table
 from pe_spectra.files.ledger import read_ledger
 from pe_spectra.files.parquet_table import encode_parquet
@@ -86,6 +88,33 @@ def test_processes_give_the_same_lines(cli, here):
     assert sorted((here / "two.csv").read_bytes().splitlines()) == sorted(
         (here / "sweep.csv").read_bytes().splitlines()
     )
+
+
+def test_processes_are_opened_for_what_takes_longer_than_to_open_them(cli, here, monkeypatch):
+    """Without --workers: none for six quick points, nor for points that are there; else for all but the first ones."""
+    opened, portions = [], []
+
+    def open_here(workers):
+        opened.append(workers)
+        return open_pool(1)
+
+    def run_portions(pool, answer, tasks, keep, name):
+        portions.extend(tasks)
+        run_all(pool, answer, tasks, keep, name)
+
+    open_pool, run_all = pools.open_pool, pools.run_all
+    monkeypatch.setattr(pools, "open_pool", open_here)
+    monkeypatch.setattr(pools, "run_all", run_portions)
+    monkeypatch.setattr(pools, "read_workers", lambda text: {None: 7, "1": 1}[text])
+    quick, slow = (SWEEP.replace(" --workers 1", "").replace("sweep.csv", name) for name in ("quick.csv", "slow.csv"))
+    assert json.loads(cli(f"{quick} --json").out)["computed"] == 6
+    assert json.loads(cli(f"{quick} --json").out)["computed"] == 0
+    assert opened == []
+    monkeypatch.setattr(sweeping, "_ALONE", 0.0)
+    assert json.loads(cli(f"{slow} --json").out)["computed"] == 6
+    assert (opened, sum(map(len, portions))) == ([7], 5)
+    cli(SWEEP)
+    assert len({(here / name).read_bytes() for name in ("sweep.csv", "quick.csv", "slow.csv")}) == 1
 
 
 def test_what_is_there_is_not_computed_again(cli, here):

@@ -214,6 +214,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             ),
         ),
         ("claims fig2-width-30", ("claims.articles", "study", "faithfulness.report", "answers.catalogues", "tomllib")),
+        ("sweep count-low-bin --grid d=64,128 --output sweep.csv", ("multiprocessing", "concurrent.futures")),
         ("encodings", ("claims", "answers.grades", "tomllib")),
         (
             "count-low-bin --d 64",
@@ -231,6 +232,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
             (
                 "numpy.ma",
                 "numpy.random",
+                "json",
                 "domains",
                 "encodings.combined",
                 "encodings.lag_tables",

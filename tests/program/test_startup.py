@@ -19,7 +19,7 @@ from tests.program.command_line_files import READINGS
 HEAVY = ("numpy", "scipy", "matplotlib", "rich", "pydantic")
 #: Runs the program and then tells, on stderr, which of the heavy modules were loaded.
 PROBE = f"""
-import json, sys
+import sys
 code = None
 try:
     from pe_spectra.cli import main
@@ -28,6 +28,7 @@ except SystemExit as end:
     code = end.code
 loaded = [name for name in {HEAVY!r} if sys.modules.get(name) is not None]
 sys.stdout.flush()
+import json
 sys.stderr.write(json.dumps([code or 0, loaded]))
 """
 

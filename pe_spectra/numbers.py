@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Generic, SupportsFloat, SupportsIndex, TypeVar
+from typing import ClassVar, Generic, SupportsFloat, SupportsIndex, TypeVar
 
 from pe_spectra.errors import InputError
 from pe_spectra.limits import MAX_LIST
@@ -40,6 +40,9 @@ class Accepts(ABC, Generic[_Read_co]):
 
     `name` is the option, key or parameter that a message names. What is not accepted is an InputError.
     """
+
+    #: Whether texts name encodings, which are read where files are.
+    names_encodings: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -9,12 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
+from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, ArrayLike, NDArray, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.records import dataclass
+from pe_spectra.spectrum.density import DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.lag_window import compute_spectrum
 from pe_spectra.spectrum.record import WEIGHTS_ARE_SHARES, Spectrum
 from pe_spectra.vocabulary import AXES
 
@@ -299,8 +302,7 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     level = fraction * y[0]
     sides = []
     for side in (y, np.concatenate([y[:1], y[:0:-1]])):
-        below = np.flatnonzero(side <= level)
-        if not len(below):
+        if not len(below := np.flatnonzero(side <= level)):
             return None
         i = int(below[0])
         sides.append(i - 1 + (side[i - 1] - level) / (side[i - 1] - side[i]))
@@ -314,8 +316,6 @@ def _norm(power: F64, n: int) -> float:
 
 
 def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
-    # error before rescaling, by Parseval: the coefficients of a one-hot all have magnitude 1
-    left = _norm((1.0 - spectrum.multipliers) ** 2, spectrum.grid)
     # the curve is even: its peaks on both sides differ by rounding alone
     peak = int(np.argmax(response >= (1 - _EQUAL) * response.max()))
     return PositionReconstruction(
@@ -327,5 +327,35 @@ def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
         width_10=measure_width(response, 0.1),
         relative_error=_measure_error(response),
         cosine=float(response[0] / np.sqrt(np.sum(response**2))),
-        relative_error_unscaled=left,
+        # by Parseval: the coefficients of a one-hot all have magnitude 1
+        relative_error_unscaled=_norm((1.0 - spectrum.multipliers) ** 2, spectrum.grid),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blur(Result):
+    """What Algorithm 1 makes of a position on the encoding's own lattice: the same of every one."""
+
+    fwhm: float | None = quantity(
+        "Full width at half of the peak; null where the curve never falls so low.", unit="positions", minimum=0
+    )
+    relative_error: float | None = quantity(
+        "||r - f|| / ||f||; null where the encoding has no list of frequencies.", minimum=0
+    )
+
+
+def reconstruct_one(encoding: Encoding, bandwidth: float | None, size: int) -> tuple[Blur, float, tuple[str, ...]]:
+    """Apply Algorithm 1 on the encoding's own lattice; give the blur, the bandwidth used, and why there is none.
+
+    >>> from pe_spectra import Dft
+    >>> blur, bandwidth, notes = reconstruct_one(Dft(d=8), None, 8)
+    >>> bandwidth, notes
+    (4.0, ())
+    """
+    try:
+        spectrum = compute_spectrum(encoding, bandwidth=bandwidth, length=None if encoding.shape else size)
+        found = reconstruct_positions(spectrum, [0]).positions[0]
+    except (InputError, UndefinedError) as error:
+        why = f"no reconstruction: {str(error).removeprefix(f'{encoding.label}: ')}"
+        return Blur(fwhm=None, relative_error=None), bandwidth or DEFAULT_BANDWIDTH, (why,)
+    return Blur(fwhm=found.fwhm, relative_error=found.relative_error), spectrum.bandwidth or DEFAULT_BANDWIDTH, ()

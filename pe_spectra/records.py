@@ -18,7 +18,7 @@ from reprlib import recursive_repr
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-__all__ = ["NamedTuple", "dataclass", "find_annotation"]
+__all__ = ["NamedTuple", "dataclass", "find_annotation", "work_out"]
 
 if TYPE_CHECKING:  # to a type checker they are those that they stand for
     from dataclasses import dataclass
@@ -67,8 +67,21 @@ def find_annotation(cls: type[Any], name: str) -> Any:
     int | None
     """
     owner = next(one for one in cls.__mro__ if name in vars(one).get("__annotations__", ()))
-    alone = SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
-    return get_type_hints(alone, vars(sys.modules[owner.__module__]))[name]
+    return work_out(owner.__annotations__[name], owner.__module__)
+
+
+def work_out(annotation: Any, module: str) -> Any:
+    """Work out one annotation that stands in a module, which may import what it names when that is first used.
+
+    >>> work_out("Decimal | None", "pe_spectra.exact")
+    decimal.Decimal | None
+    """
+    home, alone = sys.modules[module], SimpleNamespace(__annotations__={"one": annotation})
+    try:
+        return get_type_hints(alone, vars(home))["one"]
+    except NameError as unknown:
+        getattr(home, str(unknown.name))
+        return work_out(annotation, module)
 
 
 def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.encodings import VARIANTS, Encoding, find_encoding
-from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import FileOfNumbers, GivenArray, Parameter, Value
 from pe_spectra.errors import FileError, InputError
 from pe_spectra.limits import MAX_ENCODINGS
@@ -141,7 +140,7 @@ def _list_options(cls: type[Encoding], spec: NamedSpec | FileSpec | None = None,
     raw = dict(spec.raw) if isinstance(spec, NamedSpec) else {}
     found = [parameter.name for parameter in cls.accepts] + (["rows"] if cls.name == _HELD else [])
     for one in cls.accepts:
-        if isinstance(one.accepts, OtherEncodings) and one.name in raw:
+        if one.accepts.names_encodings and one.name in raw:
             name = f"{label} {cls.name}: {one.name}"
             members = (_parse(text, name) for text in split_list(raw[one.name]))
             inner = (_list_options(member, part, name) for part, member in members)
@@ -179,7 +178,7 @@ def _read_value(
     text = dict(spec.parameters)[parameter.name]
     if isinstance(parameter.accepts, FileOfNumbers):
         return _read_given(text, parameter.accepts.axes, name)
-    if isinstance(parameter.accepts, OtherEncodings):
+    if parameter.accepts.names_encodings:
         if depth >= _DEEPEST:
             raise InputError(f"{name} nests too deep", text, f"at most {_DEEPEST} levels")
         times = {option: given[option] for option in _OF_MEMBERS if option in given}

@@ -19,7 +19,7 @@ from pe_spectra.answers.answer import (
     name_apart,
     quantity_of_all,
 )
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import is_sampled
 from pe_spectra.faithfulness import Faithfulness
 from pe_spectra.faithfulness.growth import Grown
 from pe_spectra.quantities import quantity
@@ -160,7 +160,7 @@ def _say(result: Faithfulness) -> str:
 
 def _say_domain(result: Faithfulness) -> str:
     """Where vectors are distinguished: real positions are numbered from 0, but they are not those numbers."""
-    if isinstance(result.encoding, Sampled):
+    if is_sampled(result.encoding):
         return f"these {result.length} positions" if result.length > 1 else "this one position"
     return f"0 .. {result.length - 1}" if result.domain == "positions" else f"lags between {result.length} positions"
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Later, Verdict, Verdicts, propose
 from pe_spectra.answers.captions import describe_spectra, entitle_spectra, write_blur, write_mean
-from pe_spectra.encodings.learned import Learned, describe_part
+from pe_spectra.encodings.codes import describe_part
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.findings import list_failures
 from pe_spectra.inspection import KINDS, DominantPeriod, RowFinding, TableInspection
 from pe_spectra.inspection.formulas import Formula

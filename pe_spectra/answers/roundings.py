@@ -9,7 +9,7 @@ import numpy as np
 
 from pe_spectra.answers.answer import Answer, Body, Drawing, Later, Verdict, Verdicts, propose
 from pe_spectra.encodings import HasContinuousTable
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import is_sampled
 from pe_spectra.precision.dtypes import DTYPES
 from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Staircase
 from pe_spectra.quantities import quantity
@@ -71,7 +71,7 @@ def answer_precision(report: PrecisionReport, failed: tuple[str, ...] = ()) -> A
 def _suggest(report: PrecisionReport) -> str:
     start, end = report.start_position, report.start_position + report.length
     command = propose("faithfulness -e", report.encoding)
-    if isinstance(report.encoding, Sampled):
+    if is_sampled(report.encoding):
         origin = report.encoding.times.origin if report.encoding.times else None
         time = f" --start {report.encoding.start} --step {report.encoding.step}" if report.encoding.step else ""
         return f"{command} --positions {shlex.quote(origin)}{time}" if origin else ""

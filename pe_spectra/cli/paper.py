@@ -141,10 +141,10 @@ def _share_lattice(
 
     Real positions are the lattice of all encodings that are looked at there.
     """
-    from pe_spectra.encodings.sampled import Sampled
+    from pe_spectra.encodings.codes import is_sampled
     from pe_spectra.spectrum.lag_window import choose_bandwidth, choose_lattice
 
-    if len(encodings) < 2 or any(isinstance(e, Sampled) for e in encodings):
+    if len(encodings) < 2 or any(is_sampled(e) for e in encodings):
         return grid, bandwidths, ()
     points = choose_lattice(encodings, length) if grid is None else grid
     widths = [choose_bandwidth(encodings, points) if one is None else one for one in bandwidths]

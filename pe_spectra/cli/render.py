@@ -48,8 +48,7 @@ def render(answer: Answer, form: str, screen: Screen, figure: str | None) -> Ite
 
 def _write_json(value: Any) -> Iterator[str]:
     """Write a value as `json.dumps` does, long arrays and lists part by part."""
-    if hasattr(value, "to_values"):
-        value = value.to_values()
+    value = value.to_values() if hasattr(value, "to_values") else value
     if isinstance(value, Mapping) and value:
         for number, (key, item) in enumerate(value.items()):
             yield f"{', ' if number else '{'}{_dump(str(key))}: "

@@ -12,7 +12,7 @@ from pe_spectra.numbers import RealRange
 from pe_spectra.records import NamedTuple
 from pe_spectra.vocabulary import OUTCOMES
 
-_PATTERN = re.compile(r"([a-z0-9_]+)(>=|<=|>|<)(.*)", re.DOTALL)
+_PATTERN = r"(?s)([a-z0-9_]+)(>=|<=|>|<)(.*)"
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -51,7 +51,7 @@ def parse_requirements(texts: Sequence[str], known: Sequence[str]) -> tuple[Requ
 def _parse(text: str, known: Sequence[str]) -> Requirement:
     if text == "injective":
         return Requirement(text, "injective")
-    match = _PATTERN.fullmatch(text)
+    match = re.fullmatch(_PATTERN, text)
     if match is None or match[1] not in known:
         listed = " or ".join(f"'{name}>=NUMBER'" for name in known[:2])
         more = ", or another metric" if known[2:] else ""

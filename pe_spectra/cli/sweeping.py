@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from decimal import ROUND_CEILING, Decimal
 from functools import partial
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pe_spectra.cli.commands import COMMANDS
 from pe_spectra.cli.declared import Commands
-from pe_spectra.cli.declaring import Option
-from pe_spectra.cli.options import OPTIONS
 from pe_spectra.cli.run import Outcome, Run
+from pe_spectra.cli.sweep_points import Point, list_points
 from pe_spectra.errors import InputError, PeSpectraError
-from pe_spectra.limits import MAX_LIST, MAX_POINTS
 from pe_spectra.numbers import Choice, quote
-from pe_spectra.records import NamedTuple, dataclass
+from pe_spectra.records import NamedTuple
 
 if TYPE_CHECKING:
     from pe_spectra.answers.sweeps import Sweep
     from pe_spectra.experiment.pools import Pool
     from pe_spectra.files.ledger import Ledger
 
-#: The name of what is swept over where SPECs or files are listed, and of the column with what was refused.
-_SPEC, _ERROR = "spec", "error"
-_RANGE = re.compile(r"[^:,]+:[^:,]+:[^:,]+")
-_ACCEPTED = "NAME=1,2,4 or NAME=FROM:TO:STEP, TO excluded, is accepted"
+#: The column with what was refused.
+_ERROR = "error"
 #: Seconds of work that a worker is given at a time, so that little is lost with it, the most points, and how many
 #: portions each worker has at least, so that none waits long for the last one.
 _PORTION, _MOST, _FEWEST = 0.5, 512, 16
@@ -50,18 +43,6 @@ class _Rendered(NamedTuple):
     keys: list[str]
     data: bytes
     refused: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Point:
-    """One point of the grid: what is typed for it, and what the lines of the file say of it."""
-
-    words: tuple[str, ...]
-    values: tuple[tuple[str, str], ...]
-
-    @property
-    def key(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.values)
 
 
 def sweep(
@@ -80,7 +61,7 @@ def sweep(
     place = _read_place(output)
     is_table = place.suffix.lower() == ".parquet"
     command = Choice(members=_list_commands()).parse(command, "COMMAND")
-    points = _list_points(command, tuple(over or ()), _read_grid(command, grid or ()))
+    points = list_points(command, over or (), grid or ())
     from pe_spectra.answers.sweeps import answer_sweep
     from pe_spectra.files.ledger import Ledger
 
@@ -105,7 +86,7 @@ def sweep(
         return outcome._replace(files={**outcome.files, place: _encode(ledger.path)}) if is_table else outcome
 
 
-def answer_points(points: Sequence[_Point], columns: Sequence[str]) -> _Rendered:
+def answer_points(points: Sequence[Point], columns: Sequence[str]) -> _Rendered:
     """Answer at each of some points, as lines of a file with these columns; in any process.
 
     Raises
@@ -170,76 +151,10 @@ def _list_commands() -> tuple[str, ...]:
     return tuple(name for name in Commands() if "format" in COMMANDS[name].data)
 
 
-def _read_grid(command: str, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Read --grid: values by the options of the command."""
-    known = _list_options(command)
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, equals, values = text.partition("=")
-        if not equals or not values:
-            raise InputError("--grid has no values", text or "''", _ACCEPTED)
-        if name in found:
-            raise InputError("--grid is given twice", name, "each option once")
-        name = Choice(members=tuple(known)).parse(name, "--grid")
-        found[name] = _read_values(text, values)
-        if known[name].is_flag:
-            found[name] = tuple(Choice(members=("true", "false")).parse(one, f"--grid {name}") for one in found[name])
-    return found
-
-
-def _list_options(command: str) -> dict[str, Option]:
-    """The command's own options, by their names as they are typed, without dashes."""
-    options = [OPTIONS[key] for key in COMMANDS[command].takes.split()]
-    return {one.flag.lstrip("-"): one for one in options if one.flag}
-
-
-def _read_values(text: str, values: str) -> tuple[str, ...]:
-    """Read a list, or a half-open range in decimals: in float64 0.1 three times is more than 0.3."""
-    if not _RANGE.fullmatch(values):
-        return tuple(dict.fromkeys(values.split(",")))
-    try:
-        start, stop, step = map(Decimal, values.split(":"))
-        number = int(((stop - start) / step).to_integral_value(ROUND_CEILING))
-    except (ArithmeticError, ValueError) as error:
-        raise InputError("--grid is no range of numbers", text, _ACCEPTED) from error
-    if not (step > 0 and 0 < number <= MAX_LIST):
-        raise InputError("--grid is an empty range, or one of too many values", text, _ACCEPTED)
-    return tuple(f"{start + place * step:f}" for place in range(number))
-
-
-def _list_points(command: str, over: Sequence[str], grid: Mapping[str, tuple[str, ...]]) -> list[_Point]:
-    """Every combination: of SPECs or files, and of the values of options."""
-    takes = {OPTIONS[key].name for key in COMMANDS[command].takes.split()}
-    if over and not takes & {"encoding", "spec", "specs", "name", "configs"}:
-        raise InputError(f"{command} takes no SPEC or file", over[0], "--grid alone is accepted")
-    axes = [[(_SPEC, one) for one in dict.fromkeys(over)]] if over else []
-    axes += [[(name, value) for value in values] for name, values in grid.items()]
-    if not axes:
-        raise InputError("a sweep has no grid", accepted=_ACCEPTED)
-    number = math.prod(map(len, axes))
-    if number > MAX_POINTS:
-        raise InputError("the grid has too many points", str(number), f"at most {MAX_POINTS} are accepted")
-    flags = {name for name, one in _list_options(command).items() if one.is_flag}
-    before = ("-e",) if "encoding" in takes else ()
-    return [_make_point(command, values, before, flags) for values in product(*axes)]
-
-
-def _make_point(command: str, values: tuple[tuple[str, str], ...], before: tuple[str, ...], flags: set[str]) -> _Point:
-    words = [command]
-    for name, value in values:
-        if name == _SPEC:
-            words += [*before, value]
-        elif name in flags:
-            words += [f"--{name}"] if value == "true" else []
-        else:
-            words.append(f"--{name}={value}")
-    return _Point(words=tuple(words), values=values)
-
-
 # --------------------------------------------------------------------- points and lines
 
 
-def _look_at_first(points: Sequence[_Point]) -> tuple[list[str], float]:
+def _look_at_first(points: Sequence[Point]) -> tuple[list[str], float]:
     """The columns of the first point that is answered, and how long another one like it takes."""
     reason = ""
     for point in points:
@@ -268,7 +183,7 @@ def _answer_all(
     pool: Pool | Callable[[], Pool],
     ledger: Ledger,
     command: str,
-    points: Sequence[_Point],
+    points: Sequence[Point],
     seconds: float,
 ) -> Sweep:
     """Answer at the points that are missing, in portions, and count what is there.
@@ -288,7 +203,7 @@ def _answer_all(
         done = len(points) - len(missing)
         tell(done, len(points))
 
-        def keep(portion: Sequence[_Point], found: _Rendered) -> None:
+        def keep(portion: Sequence[Point], found: _Rendered) -> None:
             nonlocal done, lines
             ledger.append_lines(found.keys, found.data)
             done, lines = done + len(portion), lines + len(found.keys)
@@ -316,9 +231,9 @@ def _answer_all(
 
 
 def _answer_first(
-    answer: Callable[[Sequence[_Point]], _Rendered],
-    points: Sequence[_Point],
-    keep: Callable[[Sequence[_Point], _Rendered], None],
+    answer: Callable[[Sequence[Point]], _Rendered],
+    points: Sequence[Point],
+    keep: Callable[[Sequence[Point], _Rendered], None],
 ) -> int:
     """Answer at points in this process, for as long as others would take to begin; say at how many."""
     start, found = time.perf_counter(), [answer(points[:1])]
@@ -329,13 +244,13 @@ def _answer_first(
     return len(found)
 
 
-def _divide(points: Sequence[_Point], seconds: float, workers: int) -> list[Sequence[_Point]]:
+def _divide(points: Sequence[Point], seconds: float, workers: int) -> list[Sequence[Point]]:
     """Divide points into portions, each of which takes as many seconds."""
     size = max(1, min(_MOST, int(_PORTION / max(seconds, 1e-6)), -(-len(points) // (_FEWEST * workers))))
     return [points[start : start + size] for start in range(0, len(points), size)]
 
 
-def _list_rows(point: _Point, found: _Answered | str, columns: Sequence[str]) -> list[list[str]]:
+def _list_rows(point: Point, found: _Answered | str, columns: Sequence[str]) -> list[list[str]]:
     """The cells of the lines of one point: a row of its answer each, or the one that says why there is none."""
     grid = [value for _, value in point.values]
     answer = columns[1 + len(grid) : -1]

@@ -8,10 +8,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.draws import start_generator
 from pe_spectra.encodings.codes import check_held
-from pe_spectra.encodings.heads import HEAD, TABLE_SEED, HeadedEncoding, HeadTable, build_heads
+from pe_spectra.encodings.head_tables import HeadTable
+from pe_spectra.encodings.heads import HEAD, TABLE_SEED, HeadedEncoding, build_heads
 from pe_spectra.encodings.lag_tables import compute_buckets
-from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.parameters import SEED, YES_NO, FileOfNumbers, GivenArray, parameter
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64

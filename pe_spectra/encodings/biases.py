@@ -11,8 +11,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.draws import start_generator
 from pe_spectra.encodings.heads import HEAD, MAX_HEADS, HeadedEncoding, build_heads
-from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.parameters import SEED, YES_NO, parameter
 from pe_spectra.encodings.protocol import Theorem
 from pe_spectra.errors import InputError

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_PAIR_WORK, MAX_POSITION
 from pe_spectra.records import NamedTuple
 from pe_spectra.wording import count
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings.sampled import Sampled
 
 
 class Codes(NamedTuple):
@@ -265,3 +269,27 @@ def check_rows(s: I64, count: int | None, name: str = "") -> None:
     if count is not None and s.size and int(s.max()) >= count:
         what = f"{name}: a position has no row" if name else "a position has no row"
         raise InputError(what, str(int(s.max())), f"0 to {count - 1} is accepted")
+
+
+def describe_part(encoding: Encoding, length: int) -> str:
+    """Say that only the first of the positions that an encoding has were taken, else nothing; a grid is always whole.
+
+    >>> from pe_spectra import Learned, Sinusoidal
+    >>> table = Learned(init="normal", d=4, length=512)
+    >>> describe_part(table, 128), describe_part(table, 1), describe_part(table, 512), describe_part(Sinusoidal(), 128)
+    ('the first 128 of 512 rows', 'the first of 512 rows', '', '')
+    """
+    if encoding.rows is None or encoding.shape is not None or length >= encoding.rows:
+        return ""
+    first = "the first" if length == 1 else f"the first {length}"
+    return f"{first} of {encoding.rows} {encoding.rows_are}"
+
+
+def is_sampled(encoding: Encoding) -> TypeGuard[Sampled]:
+    """Whether an encoding is another one at given positions; who asks need not load what that is.
+
+    >>> from pe_spectra.encodings import Sinusoidal
+    >>> is_sampled(Sinusoidal(d=4))
+    False
+    """
+    return encoding.is_sampled

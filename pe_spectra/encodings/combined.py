@@ -8,8 +8,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from pe_spectra.draws import start_generator
 from pe_spectra.encodings.codes import as_positions, check_held
-from pe_spectra.encodings.learned import Learned, start_generator
 from pe_spectra.encodings.nested import OtherEncodings
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, Value, format_value, parameter
 from pe_spectra.encodings.protocol import Encoding, HasContinuousTable, HasTable
@@ -78,6 +78,8 @@ class Hybrid(Encoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of is None:
+            from pe_spectra.encodings.learned import Learned
+
             object.__setattr__(self, "of", (Sinusoidal(), Learned(init="normal")))
         self.keep_step(next((one.time_step for one in self._of if one.time_step), ""))
         members = self.members

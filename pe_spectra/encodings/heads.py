@@ -5,15 +5,11 @@ The values of most are learned. Where none are given, they are drawn as training
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from pe_spectra.encodings.codes import as_lags, check_held
-from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, Parameter
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
@@ -143,34 +139,3 @@ class HeadedEncoding(LagEncoding):
         size = IntegerRange(minimum=1, maximum=self.rows or MAX_LENGTH).check(length, f"{self.name}: length")
         check_held(f"{self.name}: the map", self.kernel_count, size, size)
         return size
-
-
-class HeadTable(HeadedEncoding, HeldTable):
-    """An encoding whose biases stand in a table of one column for each head; drawn from a normal distribution."""
-
-    @property
-    @abstractmethod
-    def height(self) -> int:
-        """Rows of the table."""
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of a table that is drawn."""
-        return 0.02
-
-    @property
-    def held_heads(self) -> int | None:
-        """Columns of the table, if it was given."""
-        return self.held[1]
-
-    def _draw(self, generator: np.random.Generator) -> F64:
-        return self.spread * generator.standard_normal((self.height, self.heads))
-
-    @cached_property
-    def row_numbers(self) -> I64:
-        """A number for each row of the table, the same where the chosen heads have the same entries."""
-        return number_equal_rows(np.ascontiguousarray(self.choose_heads(self.entries.T).T))
-
-    def look_up(self, indices: I64) -> F64:
-        """Return the chosen heads' entries, shape (heads, *indices.shape)."""
-        return np.moveaxis(self.choose_heads(self.entries.T).T[indices], -1, 0)

@@ -9,7 +9,8 @@ import numpy as np
 
 from pe_spectra.encodings.codes import as_integers, check_held
 from pe_spectra.encodings.equal_rows import number_equal_rows
-from pe_spectra.encodings.heads import HEAD, LAG_LENGTH, TABLE_SEED, HeadTable, LagEncoding, build_heads, build_table
+from pe_spectra.encodings.head_tables import HeadTable
+from pe_spectra.encodings.heads import HEAD, LAG_LENGTH, TABLE_SEED, LagEncoding, build_heads, build_table
 from pe_spectra.encodings.learned import HeldTable
 from pe_spectra.encodings.parameters import YES_NO, GivenArray, parameter
 from pe_spectra.encodings.protocol import Theorem

@@ -8,6 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.draws import start_generator
 from pe_spectra.encodings.codes import as_positions, check_rows
 from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.encodings.parameters import SEED, FileOfNumbers, GivenArray, parameter
@@ -17,15 +18,6 @@ from pe_spectra.exact import F64, I64, ArrayLike
 from pe_spectra.limits import MAX_DRAWN_NUMBERS, MAX_HELD_ENTRIES, MAX_LENGTH, MAX_WIDTH
 from pe_spectra.numbers import Accepts, Choice, IntegerRange, RealRange
 from pe_spectra.records import dataclass
-
-
-def start_generator(seed: int) -> np.random.Generator:
-    """Return the random numbers that belong to a seed.
-
-    >>> bool(start_generator(7).normal() == start_generator(7).normal() != start_generator(8).normal())
-    True
-    """
-    return np.random.Generator(np.random.PCG64(seed))
 
 
 class HeldTable(Encoding):
@@ -103,6 +95,7 @@ class Learned(HeldTable):
 
     is_stored = True
     is_algebraic = True
+    rows_are: ClassVar[str] = "rows"
     name: ClassVar[str] = "learned"
     family: ClassVar[str] = "learned"
     summary: ClassVar[str] = "a table of one row for each position, from a file"
@@ -297,17 +290,3 @@ def _keep_folders(path: str) -> str:
 
 def _keep_end(text: str) -> str:
     return text if len(text) <= _LONGEST_LABEL else f"...{text[3 - _LONGEST_LABEL :]}"
-
-
-def describe_part(encoding: Encoding, length: int) -> str:
-    """Say that only the first of the positions that an encoding has were taken, else nothing; a grid is always whole.
-
-    >>> from pe_spectra import Sinusoidal
-    >>> table = Learned(init="normal", d=4, length=512)
-    >>> describe_part(table, 128), describe_part(table, 1), describe_part(table, 512), describe_part(Sinusoidal(), 128)
-    ('the first 128 of 512 rows', 'the first of 512 rows', '', '')
-    """
-    if encoding.rows is None or encoding.shape is not None or length >= encoding.rows:
-        return ""
-    first = "the first" if length == 1 else f"the first {length}"
-    return f"{first} of {encoding.rows} {'rows' if isinstance(encoding, Learned) else 'positions'}"

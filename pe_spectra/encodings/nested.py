@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pe_spectra.encodings.protocol import Encoding
 from pe_spectra.errors import InputError
@@ -14,6 +15,7 @@ from pe_spectra.records import dataclass
 class OtherEncodings(Accepts[tuple[Encoding, ...]]):
     """Other encodings, typed as SPECs joined by +, those with `,` `=` or `+` in quotes; in Python a sequence."""
 
+    names_encodings: ClassVar[bool] = True
     most: int = 16
 
     @property

@@ -100,6 +100,9 @@ class Encoding(metaclass=ByName):
     pitfalls: ClassVar[str]
     #: Its parameters: those of its fields that are declared with `parameter`, in their order.
     accepts: ClassVar[tuple[Parameter, ...]] = ()
+    #: Whether it is another encoding at given positions, and what its positions are called where they are counted.
+    is_sampled: ClassVar[bool] = False
+    rows_are: ClassVar[str] = "positions"
     #: Time from one position to the next, as `1h`, where that is known; else empty.
     time_step: str = ""
 

@@ -7,9 +7,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from pe_spectra.draws import start_generator
 from pe_spectra.encodings.codes import as_positions, check_rows
 from pe_spectra.encodings.grids import OnGrid
-from pe_spectra.encodings.learned import start_generator
 from pe_spectra.encodings.pairs import interleave
 from pe_spectra.encodings.parameters import SEED, parameter
 from pe_spectra.encodings.protocol import Encoding, Theorem

@@ -27,6 +27,7 @@ class Sampled(Encoding):
     and `step` the time from one to the next.
     """
 
+    is_sampled: ClassVar[bool] = True
     name: ClassVar[str] = "sampled"
     family: ClassVar[str] = "combined"
     summary: ClassVar[str] = "an encoding at real positions"

@@ -7,17 +7,16 @@ words (`describe_position`) name them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBiasMap
-from pe_spectra.encodings.codes import find_exact_key
+from pe_spectra.encodings.codes import find_exact_key, is_sampled
 from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.protocol import Theorem
-from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.exact import I64
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -25,6 +24,9 @@ from pe_spectra.limits import MAX_DIRECT_WORK
 from pe_spectra.quantities import LIST_OF_TEXTS, Result, quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CODE_PATTERN
+
+if TYPE_CHECKING:
+    from pe_spectra.encodings.sampled import Sampled
 
 #: Theorems whose proof holds for rational positions as it does for integers.
 _RATIONAL = ("irrational-frequency", "irrational-period", "rational-frequency", "monotone")
@@ -94,66 +96,6 @@ def _find_collisions(keys: I64, limit: int, places: I64 | None = None) -> Collis
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ExactKeys:
-    """Integers that stand for codes, one for each place, as far as they are known.
-
-    Attributes
-    ----------
-    merging : (S,) equal ones are proved to have equal codes; None where nothing is known.
-    splitting : (S,) different ones are proved to have different codes; None where nothing is known.
-    """
-
-    merging: I64 | None
-    splitting: I64 | None
-
-    @property
-    def are_exact(self) -> bool:
-        """Whether codes are proved to be equal where keys are, and only there."""
-        if self.merging is None or self.splitting is None:
-            return False
-        # merged ones are not split: as many classes are the same classes
-        return self.merging is self.splitting or len(np.unique(self.merging)) == len(np.unique(self.splitting))
-
-
-def find_keys(encoding: Encoding, places: I64) -> ExactKeys:
-    """Return the keys of the codes: those of a theorem, or what follows for a hybrid from its members.
-
-    Members that repeat together make any sum, concatenation or mix of them repeat. Members side by side, and
-    one alone, tell apart what any of them does; in a sum of several one may undo another.
-
-    >>> from pe_spectra import Dft
-    >>> find_keys(Dft(d=4), np.arange(6))
-    ExactKeys(merging=array([0, 1, 2, 3, 0, 1]), splitting=array([0, 1, 2, 3, 0, 1]))
-    """
-    key = find_exact_key(encoding, places)
-    if key is not None:
-        return ExactKeys(merging=key, splitting=key)
-    from pe_spectra.encodings.combined import Hybrid
-
-    if not isinstance(encoding, Hybrid):
-        return ExactKeys(merging=None, splitting=None)
-    weighted = zip(encoding.of or (), encoding.weights or (), strict=True)
-    members = [find_keys(member, places) for member, weight in weighted if weight]
-    if not members:  # all is multiplied with 0
-        nothing = np.zeros(len(places), dtype=np.int64)
-        return ExactKeys(merging=nothing, splitting=nothing)
-    merging = [keys.merging for keys in members if keys.merging is not None]
-    splitting = [keys.splitting for keys in members if keys.splitting is not None]
-    seen = encoding.mode == "concat" or (encoding.mode == "sum" and len(members) == 1)
-    return ExactKeys(
-        merging=_join_keys(merging) if len(merging) == len(members) else None,
-        splitting=_join_keys(splitting) if seen and splitting else None,
-    )
-
-
-def _join_keys(keys: Sequence[I64]) -> I64:
-    """Number the tuples of several keys, each (S,): two numbers are equal if and only if all keys are."""
-    numbers = [np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64) for key in keys]
-    # both are below S <= 2**20, so that the product stays in range
-    return reduce(lambda one, other: np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1], numbers)
-
-
 # --------------------------------------------------------------------- the theorem
 
 
@@ -198,6 +140,22 @@ def certify(table: CodeTable, limit: int) -> Decision:
     return None, Certificate(kind="undecided", text=why), nothing
 
 
+def certify_distance(distance: float, bound: float | None) -> Certificate:
+    """Say what a smallest distance proves, where two equal codes may be computed as far apart as `bound`.
+
+    >>> certify_distance(0.5, 1e-12).kind, certify_distance(0.5, None).kind
+    ('separation', 'undecided')
+    """
+    if bound is None:
+        text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
+        return Certificate(kind="undecided", text=text)
+    if not distance > bound:
+        text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
+        return Certificate(kind="rounding", text=text)
+    text = f"all pairs were compared: the closest are {distance:.4g} apart"
+    return Certificate(kind="separation", text=f"{text}, rounding could make {bound:.1g} of equal ones")
+
+
 # --------------------------------------------------------------------- rules, in the order in which they are tried
 
 
@@ -223,7 +181,7 @@ def _decide_sampled(table: CodeTable, limit: int) -> Decision | None:
     Whole positions are decided as the encoding itself decides them, where no such theorem does.
     """
     encoding, places = table.encoding, table.places
-    if not isinstance(encoding, Sampled):
+    if not is_sampled(encoding):
         return None
     theorem, own = _find_rational_theorem(encoding.encoding), encoding.encoding.theorem
     key = None if encoding.integers is None else find_exact_key(encoding.encoding, encoding.integers[places])
@@ -248,6 +206,7 @@ def find_rational_key(encoding: Sampled) -> I64 | None:
     """Return integers, (S,), that are equal exactly where codes at real positions are, by a theorem; None without one.
 
     >>> from pe_spectra import GivenArray, Sinusoidal
+    >>> from pe_spectra.encodings.sampled import Sampled
     >>> find_rational_key(Sampled(encoding=Sinusoidal(d=4), times=GivenArray(np.array([0.5, 2.5, 0.5])))).tolist()
     [0, 1, 0]
     """
@@ -320,6 +279,8 @@ def _decide_members(table: CodeTable, limit: int) -> Decision | None:
     Where members that repeat together prove collisions, and it is not proved that nothing else collides, the
     remaining codes are compared: `distinct` is None, and `count` a lower bound, if their distances are rounding.
     """
+    from pe_spectra.faithfulness.code_keys import find_keys
+
     keys = find_keys(table.encoding, table.places)
     if keys.splitting is not None:
         found = _find_collisions(keys.splitting, limit, table.places)

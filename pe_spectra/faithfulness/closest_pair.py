@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pe_spectra.encodings.equal_rows import number_equal_rows
 from pe_spectra.exact import F64, I64, NDArray, find_largest, two_product, two_sum
 from pe_spectra.records import dataclass
 
@@ -81,6 +80,8 @@ def find_closest_pair(table: F64, error: float = 0.0, tell: Tell = tell_nobody) 
 
 def _find_twins(table: F64) -> tuple[int, int]:
     """The first two rows that are equal, of a table that has such."""
+    from pe_spectra.encodings.equal_rows import number_equal_rows
+
     keys = number_equal_rows(table)
     later = np.flatnonzero(keys != np.arange(len(keys)))
     first = int(keys[later].min())

@@ -15,27 +15,6 @@ from pe_spectra.records import NamedTuple
 
 #: Frequencies times positions, and multiplications of all pairs of rows, beyond which no longer length is tried.
 _MOST_TERMS, _MOST_WORK = 1 << 28, MAX_RANK_WORK
-#: JSON Schema of lengths, with their smallest separation and the pair that has it.
-GROWN_SCHEMA = {
-    "type": "array",
-    "items": {
-        "type": "array",
-        "prefixItems": [
-            {"type": "integer", "minimum": 1, "description": "Number of positions."},
-            {"type": "number", "minimum": 0, "description": "Smallest distance of two vectors among them."},
-            {
-                "type": "array",
-                "items": {"type": "integer"},
-                "minItems": 2,
-                "maxItems": 2,
-                "description": "The first pair that has it.",
-            },
-        ],
-        "items": False,
-        "minItems": 3,
-        "maxItems": 3,
-    },
-}
 
 
 class Grown(NamedTuple):

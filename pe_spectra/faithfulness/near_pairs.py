@@ -17,8 +17,9 @@ from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, HasTa
 from pe_spectra.encodings.absolute import OneHot
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import ExactKeys, describe_pair, find_keys
+from pe_spectra.faithfulness.certificates import describe_pair
 from pe_spectra.faithfulness.closest_pair import measure_pairs
+from pe_spectra.faithfulness.code_keys import ExactKeys, find_keys
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.numbers import IntegerRange, RealRange
 from pe_spectra.quantities import LIST_OF_TEXTS, Result, derived, quantity

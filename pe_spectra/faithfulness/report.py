@@ -7,50 +7,64 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import check_encoding, find_codes
-from pe_spectra.errors import InputError, UndefinedError
+from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
-from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, describe_pair
+from pe_spectra.faithfulness.certificates import Certificate, Collisions, certify, certify_distance, describe_pair
 from pe_spectra.faithfulness.closest_pair import Tell, tell_nobody
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
-from pe_spectra.faithfulness.growth import GROWN_SCHEMA, FirstRepeat, Grown, find_first_repeat, trace_growth
-from pe_spectra.faithfulness.near_pairs import LIMIT as NEAR_LIMIT
-from pe_spectra.faithfulness.near_pairs import RADIUS, NearPairs, search_table
 from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
 from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES
+from pe_spectra.names import import_lazily, list_homes
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
-from pe_spectra.reconstruction import reconstruct_positions
+from pe_spectra.reconstruction import Blur, reconstruct_one
 from pe_spectra.records import dataclass
-from pe_spectra.spectrum.density import BANDWIDTH, DEFAULT_BANDWIDTH
+from pe_spectra.spectrum.density import BANDWIDTH
 from pe_spectra.spectrum.kernels import check_length
-from pe_spectra.spectrum.lag_window import compute_spectrum
 from pe_spectra.vocabulary import DOMAINS, OUTCOME_CELLS, OUTCOMES
 
+if TYPE_CHECKING:
+    from pe_spectra.faithfulness.growth import FirstRepeat, Grown
+    from pe_spectra.faithfulness.near_pairs import NearPairs
+
+#: What annotations name is loaded when they are worked out.
+_HOMES = list_homes({"faithfulness.growth": ("FirstRepeat", "Grown"), "faithfulness.near_pairs": ("NearPairs",)})
+__getattr__ = import_lazily(__name__, _HOMES)
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
+#: JSON Schema of lengths, with their smallest separation and the pair that has it.
+_GROWN = {
+    "type": "array",
+    "items": {
+        "type": "array",
+        "prefixItems": [
+            {"type": "integer", "minimum": 1, "description": "Number of positions."},
+            {"type": "number", "minimum": 0, "description": "Smallest distance of two vectors among them."},
+            {
+                "type": "array",
+                "items": {"type": "integer"},
+                "minItems": 2,
+                "maxItems": 2,
+                "description": "The first pair that has it.",
+            },
+        ],
+        "items": False,
+        "minItems": 3,
+        "maxItems": 3,
+    },
+}
 #: Of the outcome, in every answer.
 OUTCOME_TEXT = (
     "What it comes to: of vectors that are distinct, also whether that is by no more than float64 rounds off; "
     "only `injective` meets --require injective."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blur(Result):
-    """What Algorithm 1 makes of a position on the encoding's own lattice: the same of every one."""
-
-    fwhm: float | None = quantity(
-        "Full width at half of the peak; null where the curve never falls so low.", unit="positions", minimum=0
-    )
-    relative_error: float | None = quantity(
-        "||r - f|| / ||f||; null where the encoding has no list of frequencies.", minimum=0
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,18 +142,22 @@ class Faithfulness(Result):
     @derived(
         "The smallest separation at this length, twice it, four times it, .., as far as it costs little; empty where "
         "there is none at this length.",
-        schema=GROWN_SCHEMA,
+        schema=_GROWN,
         column=None,
     )
     def separation_by_length(self) -> tuple[Grown, ...]:
         if self.min_separation is None or self.closest_pair is None:
             return ()
+        from pe_spectra.faithfulness.growth import Grown, trace_growth
+
         first = Grown(length=self.length, separation=self.min_separation, pair=self.closest_pair)
         return trace_growth(self.encoding, first)
 
     @cached_property
     def first_repeat(self) -> FirstRepeat | None:
         """From which longer length on two codes are equal; None where no key decides it, or they are here."""
+        from pe_spectra.faithfulness.growth import find_first_repeat
+
         return find_first_repeat(self.encoding, self.length) if self.injective else None
 
     @cached_property
@@ -233,7 +251,7 @@ def measure_codes(
     missing = "" if smallest is not None else _explain_missing(encoding, separation, size)
     error = None if smallest is None else 0.0 if injective is False else measured.error
     conditioning = measure_conditioning(table)
-    blur, used, notes = _reconstruct_one(encoding, width, size)
+    blur, used, notes = reconstruct_one(encoding, width, size)
     near, more = _find_near(table, within, shown)
     return Faithfulness(
         encoding=encoding,
@@ -275,20 +293,8 @@ def _decide(
     if separation is None or separation.smallest is None:
         pairs = f"a search among all pairs of {table.length} vectors"
         return None, replace(certificate, text=f"{certificate.text}, and {pairs} is beyond the budget or float64")
-    found = _certify_distance(separation.smallest, table.distance_error)
+    found = certify_distance(separation.smallest, table.distance_error)
     return found.kind == "separation" or None, found
-
-
-def _certify_distance(distance: float, bound: float | None) -> Certificate:
-    """What a smallest distance proves, where two equal codes may be computed as far apart as `bound`."""
-    if bound is None:
-        text = f"no theorem applies, and how exact its vectors are is not known (closest: {distance:.4g} apart)"
-        return Certificate(kind="undecided", text=text)
-    if not distance > bound:
-        text = f"no theorem applies; the closest vectors are {distance:.1g} apart, and rounding could make {bound:.1g}"
-        return Certificate(kind="rounding", text=text)
-    text = f"all pairs were compared: the closest are {distance:.4g} apart"
-    return Certificate(kind="separation", text=f"{text}, rounding could make {bound:.1g} of equal ones")
 
 
 def _choose_smallest(found: float | None, injective: bool | None, certificate: Certificate) -> float | None:
@@ -329,20 +335,9 @@ def _find_near(table: CodeTable, within: float | None, limit: int) -> tuple[Near
     """Pairs of different codes within a radius, or why there are none."""
     if within is None:
         return None, ()
+    from pe_spectra.faithfulness.near_pairs import LIMIT, RADIUS, search_table
+
     try:
-        return search_table(table, RADIUS.check(within, "radius"), min(limit, NEAR_LIMIT.maximum)), ()
+        return search_table(table, RADIUS.check(within, "radius"), min(limit, LIMIT.maximum)), ()
     except InputError as error:
         return None, (f"no near pairs: {error}",)
-
-
-def _reconstruct_one(encoding: Encoding, bandwidth: float | None, size: int) -> tuple[Blur, float, tuple[str, ...]]:
-    """Algorithm 1 on the encoding's own lattice, the bandwidth used, and why there is none."""
-    try:
-        spectrum = compute_spectrum(encoding, bandwidth=bandwidth, length=None if encoding.shape else size)
-        found = reconstruct_positions(spectrum, [0]).positions[0]
-    except (InputError, UndefinedError) as error:
-        why = f"no reconstruction: {str(error).removeprefix(f'{encoding.label}: ')}"
-        used = DEFAULT_BANDWIDTH if bandwidth is None else bandwidth
-        return Blur(fwhm=None, relative_error=None), used, (why,)
-    used = DEFAULT_BANDWIDTH if spectrum.bandwidth is None else spectrum.bandwidth
-    return Blur(fwhm=found.fwhm, relative_error=found.relative_error), used, ()

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from pe_spectra.encodings import Dft, Encoding, HasFrequencies, HasKernel, Sinusoidal
-from pe_spectra.encodings.codes import check_held
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import check_held, is_sampled
 from pe_spectra.exact import F64, I64, find_largest, sum_cosines
 from pe_spectra.faithfulness.closest_pair import (
     ROOMY,
@@ -183,7 +182,7 @@ def find_pair_words(encoding: Encoding) -> PairWords | None:
     >>> find_pair_words(Sinusoidal(d=4)).words[0].tolist(), find_pair_words(Ramp())
     ([1.0, 0.01], None)
     """
-    if isinstance(encoding, Sampled):
+    if is_sampled(encoding):
         pairs = find_pair_words(encoding.encoding) if _is_in_a_row(encoding.integers) else None
         # a lone sine depends on where the row begins
         return pairs if pairs is not None and pairs.words.shape[1] == pairs.count else None

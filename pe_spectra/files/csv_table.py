@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from array import array
 from collections.abc import Iterator
@@ -13,14 +12,11 @@ import numpy as np
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_shape
+from pe_spectra.files.csv_lines import NUMBER, ONE_NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
-from pe_spectra.limits import MAX_COLUMNS, MAX_HELD_ENTRIES, MAX_LINE_BYTES, MAX_TEXT_LINES, MAX_TEXT_TABLE_BYTES
+from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_TEXT_TABLE_BYTES
 from pe_spectra.wording import count
 
-_CHUNK = 1 << 20
-#: As numbers are spelled everywhere in this program; possessive, so that a long line fails at once.
-NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
-ONE_NUMBER = re.compile(NUMBER)
 #: A cell that is data even where it is no number: it begins like one, or is a value that is not finite.
 _LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
 #: First cells of a header whose column holds the number of the row, as `export` writes them.
@@ -29,7 +25,6 @@ _COUNTERS = ("position", "lag", "index")
 _PERHAPS_COUNTERS = ("", "pos", "idx", "row", "id")
 #: So many numbers that rise by 1 are no accident.
 _COUNTED = 3
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_csv_table(file: RegularFile, wanted: Wanted, delimiter: str) -> FileArray:
@@ -82,78 +77,6 @@ def _counts_rows(column: F64) -> bool:
     """Whether a column is n, n + 1, n + 2, .. with a whole number n; one number alone is 0 or 1."""
     is_start = column[0] in (0, 1) if len(column) == 1 else column[0] == np.rint(column[0])
     return bool(is_start and (np.diff(column) == 1).all())
-
-
-def split_lines(file: RegularFile, delimiter: str) -> Iterator[str]:
-    """Give the lines without their ends; no more than one of them and a chunk are held.
-
-    Raises
-    ------
-    RefusedError : not UTF-8, a zero byte, too many bytes, lines, bytes in a line, or cells in one.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from pe_spectra.files.reading import open_regular
-    >>> with TemporaryDirectory() as folder:
-    ...     written = (Path(folder) / "a.csv").write_bytes(bytes([97, 44, 98, 13, 10, 49]))
-    ...     with open_regular(Path(folder) / "a.csv", label="") as file:
-    ...         list(split_lines(file, ","))
-    ['a,b', '1']
-    """
-    rest, place, number = b"", 0, 0
-    while True:
-        data = file.read_at(place, _CHUNK)
-        if place == 0 and data.startswith(_UTF16):
-            raise RefusedError("is UTF-16; UTF-8 is accepted")
-        place += len(data)
-        if place > MAX_TEXT_TABLE_BYTES:
-            raise RefusedError(f"grew beyond {MAX_TEXT_TABLE_BYTES} bytes while it was read")
-        lines = (rest + data).split(b"\n") if data or rest else []
-        rest = lines.pop() if data else b""
-        if number + len(lines) > MAX_TEXT_LINES:
-            raise RefusedError(f"has more than {MAX_TEXT_LINES} lines, the most that is accepted of a text")
-        for line in lines:
-            number += 1
-            yield _decode(line, number, delimiter)
-        if len(rest) > MAX_LINE_BYTES:
-            raise RefusedError(f"line {number + 1} has more than {MAX_LINE_BYTES} bytes")
-        if not data:
-            return
-
-
-def _decode(line: bytes, number: int, delimiter: str) -> str:
-    if line.count(delimiter.encode()) > MAX_COLUMNS:  # one more than that many cells: a counter and a table
-        what = f"line {number} has {line.count(delimiter.encode()) + 1} cells"
-        raise RefusedError(f"{what}; at most {MAX_COLUMNS} are accepted")
-    if b"\0" in line:
-        raise RefusedError(f"line {number} has a zero byte in it; text is accepted")
-    try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedError(f"is not UTF-8 (line {number})") from error
-    text = text.removesuffix("\r")
-    if "\r" in text:
-        raise RefusedError(f"line {number} has a carriage return within it; lines that end in a line feed are accepted")
-    return text
-
-
-def split_cells(line: str, number: int, delimiter: str) -> list[str]:
-    """Split a line into its cells, those in double quotes as they were meant.
-
-    Raises
-    ------
-    RefusedError : a quote that is not closed; `number` is the line's.
-
-    >>> split_cells('P-1,"[[1, 2]]",3', 2, ",")
-    ['P-1', '[[1, 2]]', '3']
-    """
-    if '"' not in line:
-        return line.split(delimiter)
-    try:
-        (cells,) = csv.reader([line], delimiter=delimiter, strict=True)
-    except (csv.Error, ValueError) as error:
-        raise RefusedError(f"line {number} has a quote that is not closed") from error
-    return cells
 
 
 def _read_header(line: str, delimiter: str) -> list[str] | None:

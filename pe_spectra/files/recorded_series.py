@@ -10,7 +10,6 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64, NDArray
-from pe_spectra.files.arrays import Wanted
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.files.series_text import holds_times, read_text_columns
 from pe_spectra.files.series_times import (
@@ -25,7 +24,6 @@ from pe_spectra.limits import MAX_SERIES_COLUMNS, MAX_SERIES_ROWS
 from pe_spectra.records import dataclass
 from pe_spectra.wording import join
 
-_WANTED = Wanted(axes=(1, 2), missing_too=True, dates_too=True)
 _TEXTS = (".csv", ".tsv", ".txt")
 #: Names of columns that a message lists.
 _LISTED = 8
@@ -130,13 +128,15 @@ def is_series(path: Path) -> bool:
 
 def _read_arrays(file: RegularFile, suffix: str) -> Mapping[str, SeriesCells]:
     """The columns of an array, numbered where it has several, or the arrays of an archive by their names."""
+    from pe_spectra.files.arrays import Wanted
     from pe_spectra.files.numpy_files import Npz, read_npy
 
+    wanted = Wanted(axes=(1, 2), missing_too=True, dates_too=True)
     if suffix == ".npz":
         archive = Npz(file)
-        arrays = {name: archive.read(name, _WANTED).values for name in archive.names}
+        arrays = {name: archive.read(name, wanted).values for name in archive.names}
     else:
-        arrays = {"value": read_npy(file, _WANTED).values}
+        arrays = {"value": read_npy(file, wanted).values}
     found: dict[str, SeriesCells] = {}
     for name, values in arrays.items():
         if values.ndim == 1:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import NDArray
-from pe_spectra.files.csv_table import NUMBER, ONE_NUMBER, split_cells, split_lines
+from pe_spectra.files.csv_lines import NUMBER, ONE_NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.series_times import (
     MISSING,

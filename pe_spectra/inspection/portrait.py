@@ -11,9 +11,8 @@ import numpy as np
 
 from pe_spectra.domains import count_cycles
 from pe_spectra.encodings import Encoding, HasBias, HasBiasMap, HasTable
-from pe_spectra.encodings.codes import list_places, read_codes
-from pe_spectra.encodings.learned import Learned, describe_part
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import describe_part, is_sampled, list_places, read_codes
+from pe_spectra.encodings.learned import Learned
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, I64
 from pe_spectra.inspection import DominantPeriod, RowFinding, TableInspection, inspect_table
@@ -269,7 +268,7 @@ def _inspect(encoding: Encoding, codes: F64, size: int) -> TableInspection:
 
 def _find_spacing(encoding: Encoding) -> float | None:
     """Positions from row to row; None where they are not evenly apart."""
-    if not isinstance(encoding, Sampled):
+    if not is_sampled(encoding):
         return 1.0
     steps = np.diff(encoding.positions)
     step = float(np.mean(steps))

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies, HasTable
-from pe_spectra.encodings.codes import count_positions, count_work, read_grid_codes
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import count_positions, count_work, is_sampled, read_grid_codes
 from pe_spectra.errors import InputError, UndefinedError
 from pe_spectra.exact import F64, sin_cos
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -86,7 +85,7 @@ def find_spectrum(
     """
     grid, bandwidth = lattice.points, lattice.bandwidth
     try:
-        if isinstance(encoding, Sampled):
+        if is_sampled(encoding):
             return compute_spectrum(encoding)
         if _is_ladder(encoding):
             return compute_density_spectrum(
@@ -102,7 +101,7 @@ def find_spectrum(
 
 
 def _is_ladder(encoding: Encoding) -> bool:
-    return isinstance(encoding, HasFrequencies) and encoding.shape is None and not isinstance(encoding, Sampled)
+    return isinstance(encoding, HasFrequencies) and encoding.shape is None and not is_sampled(encoding)
 
 
 # --------------------------------------------------------------------- views
@@ -169,7 +168,7 @@ def find_spacing(encoding: Encoding, size: int) -> float | None:
     >>> find_spacing(Dft(d=4), 3)
     1.0
     """
-    times = encoding.positions[:size] if isinstance(encoding, Sampled) else np.arange(2.0)
+    times = encoding.positions[:size] if is_sampled(encoding) else np.arange(2.0)
     steps = np.diff(times)
     if not steps.size or np.ptp(steps) > 4 * np.finfo(float).eps * np.abs(times).max() or steps[0] == 0:
         return None
@@ -206,7 +205,7 @@ def add_codes(views: Views, codes: CodeTable) -> Views:
 def _find_resolution(sampled: Encoding, size: int) -> Resolution | None:
     """Exact Fisher information at the positions, 0 .. size-1 unless others are sampled, of sines and cosines."""
     encoding, times = sampled, np.arange(float(size))
-    if isinstance(sampled, Sampled):
+    if is_sampled(sampled):
         encoding, times = sampled.encoding, sampled.positions[:size]
     if not isinstance(encoding, HasFrequencies) or not isinstance(encoding, HasTable):
         return None

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pe_spectra.encodings import Encoding
-from pe_spectra.encodings.codes import explain_absence
-from pe_spectra.encodings.learned import describe_part
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import describe_part, explain_absence, is_sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.code_table import CodeTable
@@ -303,7 +301,7 @@ def _match_periods(
 
     Of positions with gaps the encoding's own is read: a lag is a time there, which it is not from row to row.
     """
-    encoding = encoding.encoding if isinstance(encoding, Sampled) else encoding
+    encoding = encoding.encoding if is_sampled(encoding) else encoding
     if not periods or step_seconds is None or encoding.shape is not None:
         return ()
     longest = math.ceil(2.2 * max(seconds for _, seconds in periods) / step_seconds) + 2

@@ -11,8 +11,7 @@ import numpy as np
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, ArrayLike
 from pe_spectra.faithfulness.separation import find_sidelobe
-from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, or_reason
-from pe_spectra.metrics.order import measure_kernel_monotonicity, metric_of_order
+from pe_spectra.metrics.measures import TIE, Measure, Metrics, check_kernel, metric, metric_of_order, or_reason
 from pe_spectra.quantities import Result, quantity
 from pe_spectra.records import NamedTuple, dataclass
 
@@ -54,6 +53,8 @@ def measure_kernel_shape(kernel: ArrayLike) -> KernelShape:
     >>> measure_kernel_shape([4.0, 3.0, 1.0]).kernel_half_width
     1.5
     """
+    from pe_spectra.metrics.order import measure_kernel_monotonicity
+
     values = check_kernel(kernel)
     flat = "k(0) is not positive" if values[0] <= 0 else ""
     sidelobe = None if flat else find_sidelobe(values / values[0])

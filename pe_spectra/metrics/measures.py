@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
@@ -53,6 +54,12 @@ def metric(text: str, *, source: str, **more: Any) -> Any:
     1
     """
     return field(metadata={DECLARED: Metric(text=text, source=source, **more)})
+
+
+#: Declares a share that says how much similarity follows the lag.
+metric_of_order = partial(
+    metric, better="higher", minimum=0, maximum=1, source="property: Wang et al., ICLR 2021; indicator: ours"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

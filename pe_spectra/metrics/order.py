@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from pe_spectra.metrics.measures import (
     count_product_work,
     find_excess,
     metric,
+    metric_of_order,
     or_reason,
     rescale,
 )
@@ -33,10 +33,6 @@ _BLOCK = 1 << 17
 _STRETCH = 16
 #: Columns of a product of two tables that are held at a time.
 _COLUMNS = 1 << 10
-#: Declares a share that says how much similarity follows the lag.
-metric_of_order = partial(
-    metric, better="higher", minimum=0, maximum=1, source="property: Wang et al., ICLR 2021; indicator: ours"
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pe_spectra.encodings import Encoding
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import is_sampled
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Recipe
 from pe_spectra.quantities import ReadOnly, Result, quantity
@@ -190,7 +190,7 @@ class PrecisionReport(Result):
 
     def name_position(self, s: int) -> str:
         """Write a position, or lag; of real positions the position itself in place of its number."""
-        return self.encoding.describe_position(s) if isinstance(self.encoding, Sampled) else str(s)
+        return self.encoding.describe_position(s) if is_sampled(self.encoding) else str(s)
 
     def count_places(self) -> str:
         """Say how many positions or lags there are, and from which on."""

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasContinuousTable, HasTable
-from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, list_places
-from pe_spectra.encodings.sampled import Sampled, read_table_at
+from pe_spectra.encodings.codes import Codes, check_encoding, find_codes, find_exact_key, is_sampled, list_places
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64, NDArray
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_POSITION, MAX_STREAMED_ENTRIES
@@ -137,7 +136,7 @@ def _check_places(encoding: Encoding, length: int | None, start: int) -> int:
         return check_length(encoding, length)
     if encoding.domain == "lags":
         raise InputError("start_position has no meaning for lags", str(start), "leave it out: lags do not depend on it")
-    if isinstance(encoding, Sampled):
+    if is_sampled(encoding):
         raise InputError("start_position has no meaning at real positions", str(start), "leave it out")
     size = check_length(encoding, length if encoding.rows is None or length else max(1, encoding.rows - start))
     last = (encoding.rows or MAX_POSITION - getattr(encoding, "offset", 0) + 1) - 1
@@ -153,7 +152,7 @@ def _check_places(encoding: Encoding, length: int | None, start: int) -> int:
 def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
     places = list_places(encoding, size) + start
     exact, keys, plain = places.astype(np.float64), find_exact_key(encoding, places), encoding
-    if isinstance(encoding, Sampled):
+    if is_sampled(encoding):
         from pe_spectra.faithfulness.certificates import find_rational_key
 
         exact, keys, plain = encoding.positions, find_rational_key(encoding), encoding.encoding
@@ -166,7 +165,9 @@ def _look_at(encoding: Encoding, size: int, start: int) -> _Subject:
     if waves is not None:
         return known(columns=waves.columns, waves=waves)
     is_continuous = isinstance(plain, HasContinuousTable)
-    if is_continuous or isinstance(encoding, Sampled):
+    if is_continuous or is_sampled(encoding):
+        from pe_spectra.encodings.sampled import read_table_at
+
         note, read = _FORMULA if is_continuous else _ONLY_CAST, partial(read_table_at, plain)
         d = int(getattr(plain, "d", 1))
         return known(columns=d, evaluate=read, is_continuous=is_continuous, notes=(note,))

@@ -10,7 +10,6 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, GivenArray, HasContinuousTable, HasTable
 from pe_spectra.encodings.codes import explain_absence
-from pe_spectra.encodings.sampled import Sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.faithfulness.certificates import certify
@@ -185,6 +184,8 @@ def _sample(encoding: Encoding, report: SeriesReport, window: int) -> Encoding:
         return encoding
     if not isinstance(encoding, HasContinuousTable):
         raise InputError("it takes whole positions only, and the times are on no lattice", encoding.label)
+    from pe_spectra.encodings.sampled import Sampled
+
     lengths = report.places[window - 1 :] - report.places[: len(report.places) - window + 1]
     first = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
     places = report.places[first : first + window]

@@ -16,8 +16,7 @@ from functools import partial
 import numpy as np
 
 from pe_spectra.encodings import Encoding, HasFrequencies
-from pe_spectra.encodings.codes import check_encoding
-from pe_spectra.encodings.sampled import Sampled
+from pe_spectra.encodings.codes import check_encoding, is_sampled
 from pe_spectra.errors import InputError
 from pe_spectra.exact import F64
 from pe_spectra.fourier import GRID, compute_omega
@@ -84,7 +83,7 @@ def compute_spectrum(
     if issubclass(type(encoding), HasFrequencies) and encoding.shape is None:
         return compute_density_spectra([encoding], grid=grid, bandwidth=bandwidth, boundary=boundary)[0]
     BOUNDARY.check(boundary, "boundary")
-    if isinstance(encoding, Sampled):
+    if is_sampled(encoding):
         from pe_spectra.spectrum.periodograms import compute_irregular_spectrum
 
         found = compute_irregular_spectrum(encoding.encoding, encoding.positions, bandwidth=bandwidth)

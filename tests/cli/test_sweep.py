@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from pe_spectra.cli import sweeping
-from pe_spectra.cli.sweeping import _list_commands, _read_values
+from pe_spectra.cli.sweep_points import _read_values
+from pe_spectra.cli.sweeping import _list_commands
 from pe_spectra.experiment import pools
 from pe_spectra.files import parquet_table
 from pe_spectra.files.ledger import read_ledger

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pe_spectra.encodings.learned import Learned
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.certificates import _decide_members, _find_collisions, _join_keys, describe_pair, find_keys
+from pe_spectra.faithfulness.certificates import _decide_members, _find_collisions, describe_pair
+from pe_spectra.faithfulness.code_keys import _join_keys, find_keys
 from pe_spectra.faithfulness.code_table import CodeTable
 from tests.faithfulness.pairs import list_equal
 from tests.making import make_encoding

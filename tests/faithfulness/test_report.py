@@ -15,11 +15,10 @@ from pe_spectra.encodings.learned import Learned
 from pe_spectra.encodings.structural import Rnn
 from pe_spectra.errors import InputError
 from pe_spectra.faithfulness import measure_faithfulness
-from pe_spectra.faithfulness.certificates import _find_collisions
+from pe_spectra.faithfulness.certificates import _find_collisions, certify_distance
 from pe_spectra.faithfulness.closest_pair import find_closest_pair
 from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import measure_conditioning
-from pe_spectra.faithfulness.report import _certify_distance
 from pe_spectra.faithfulness.separation import measure_separation
 from pe_spectra.precision.staircase import measure_precision
 from pe_spectra.spectrum import compute_spectrum
@@ -328,11 +327,11 @@ def test_every_encoding_has_an_answer(cls):
 
 def test_a_distance_that_could_be_rounding_certifies_nothing():
     bound = 1.6e-14
-    assert _certify_distance(1e-3, bound).kind == "separation"
-    assert _certify_distance(bound, bound).kind == "rounding"
-    assert _certify_distance(bound * 1.001, bound).kind == "separation"
-    assert _certify_distance(0.0, 0.0).kind == "rounding"
-    assert _certify_distance(1.0, None).kind == "undecided"
+    assert certify_distance(1e-3, bound).kind == "separation"
+    assert certify_distance(bound, bound).kind == "rounding"
+    assert certify_distance(bound * 1.001, bound).kind == "separation"
+    assert certify_distance(0.0, 0.0).kind == "rounding"
+    assert certify_distance(1.0, None).kind == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pe_spectra.files import arrays, csv_table, numpy_files
+from pe_spectra.files import arrays, csv_lines, csv_table, numpy_files
 from pe_spectra.files.tables import read_array
 from tests.files.forms import npy_bytes, refuse, write
 from tests.pace import call_within
@@ -90,7 +90,7 @@ def test_text_that_is_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_TEXT_TABLE_BYTES", 10)
     assert "at most 10" in refuse(write(tmp_path / "t.csv", "1,2\n" * 4))
     monkeypatch.undo()
-    monkeypatch.setattr(csv_table, "MAX_TEXT_LINES", 3)
+    monkeypatch.setattr(csv_lines, "MAX_TEXT_LINES", 3)
     assert "more than 3 lines" in refuse(write(tmp_path / "t.csv", "1,2\n" * 4))
     monkeypatch.undo()
     monkeypatch.setattr(csv_table, "MAX_HELD_ENTRIES", 5)
@@ -109,11 +109,11 @@ def make_npz():
 #: A file, the module and the name of a limit that it just meets, that limit, and what is said of a smaller one.
 AT_LIMITS = [
     ("a.csv", TEXT, csv_table, "MAX_TEXT_TABLE_BYTES", 7, "has 7 bytes; a text of at most 6"),
-    ("a.csv", TEXT, csv_table, "MAX_TEXT_LINES", 2, "has more than 1 lines"),
-    ("a.csv", TEXT + b"\n", csv_table, "MAX_TEXT_LINES", 2, "has more than 1 lines"),
-    ("a.csv", TEXT, csv_table, "MAX_LINE_BYTES", 3, "line 2 has more than 2 bytes"),
+    ("a.csv", TEXT, csv_lines, "MAX_TEXT_LINES", 2, "has more than 1 lines"),
+    ("a.csv", TEXT + b"\n", csv_lines, "MAX_TEXT_LINES", 2, "has more than 1 lines"),
+    ("a.csv", TEXT, csv_lines, "MAX_LINE_BYTES", 3, "line 2 has more than 2 bytes"),
     ("a.csv", TEXT, csv_table, "MAX_HELD_ENTRIES", 4, "has too many numbers; at most 3"),
-    ("a.csv", TEXT, csv_table, "MAX_COLUMNS", 1, "line 1 has 2 cells; at most 0"),
+    ("a.csv", TEXT, csv_lines, "MAX_COLUMNS", 1, "line 1 has 2 cells; at most 0"),
     ("a.npy", NPY, arrays, "MAX_HELD_ENTRIES", 6, "has too many numbers (shape 3 x 2); at most 5"),
     ("a.npy", NPY, arrays, "MAX_COLUMNS", 2, "has 2 columns; at most 1"),
     ("a.npy", NPY, arrays, "MAX_AXES", 2, "has 2 axes; at most 1"),
@@ -147,9 +147,9 @@ def test_what_just_meets_a_limit_is_read(tmp_path, monkeypatch, name, data, modu
 
 def test_text_that_grows_while_it_is_read_is_bounded(tmp_path, monkeypatch):
     path = write(tmp_path / "t.csv", "1,2\n" * 4)
-    monkeypatch.setattr(csv_table, "MAX_TEXT_TABLE_BYTES", 16)
+    monkeypatch.setattr(csv_lines, "MAX_TEXT_TABLE_BYTES", 16)
     read_array(path)
-    whole = csv_table.split_lines
+    whole = csv_lines.split_lines
 
     def grow(file, delimiter):
         write(path, "1,2\n" * 5)
@@ -163,7 +163,7 @@ def test_text_in_chunks_is_the_text_whole(tmp_path, monkeypatch):
     table = np.random.default_rng(1).standard_normal((50, 7))
     path = write(tmp_path / "t.csv", "".join(",".join(map(repr, row)) + "\r\n" for row in table.tolist()))
     for chunk in (1, 7, 64, 1 << 20):
-        monkeypatch.setattr(csv_table, "_CHUNK", chunk)
+        monkeypatch.setattr(csv_lines, "_CHUNK", chunk)
         assert_array_equal(read_array(path).values, table)
 
 

@@ -8,6 +8,8 @@ import statistics
 import sys
 import time
 import typing
+from decimal import Decimal
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -102,6 +104,17 @@ def test_either_is_built_on_the_other(first, second):
         wide.value = 2
     with pytest.raises(TypeError, match="cannot inherit non-frozen"):
         dataclasses.dataclass(type("Loose", (Wide,), {}))
+
+
+def test_annotations_name_what_is_imported_when_it_is_first_used(monkeypatch):
+    home = ModuleType("a_module_of_a_test")
+    home.__getattr__ = lambda name: home.__dict__.setdefault(name, Decimal)
+    monkeypatch.setitem(sys.modules, home.__name__, home)
+    edge = type("Edge", (), {"__module__": home.__name__, "__annotations__": {"value": "Number | None"}})
+    assert records.find_annotation(edge, "value") == Decimal | None
+    del home.__getattr__
+    with pytest.raises(AttributeError, match="Unheard"):
+        records.work_out("Unheard | None", home.__name__)
 
 
 def test_classes_are_told_apart():

@@ -17,7 +17,8 @@ import numpy as np
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64, I64
 from pe_spectra.files.arrays import Wanted
-from pe_spectra.files.csv_table import read_csv_table, split_lines
+from pe_spectra.files.csv_lines import split_lines
+from pe_spectra.files.csv_table import read_csv_table
 from pe_spectra.files.datasets.recorded import NORMAL_OR_NOT, RecordedSet, Recording
 from pe_spectra.files.reading import RefusedError, list_folder, naming, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES

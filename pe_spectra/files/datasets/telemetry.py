@@ -15,7 +15,7 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import I64
-from pe_spectra.files.csv_table import split_cells, split_lines
+from pe_spectra.files.csv_lines import split_cells, split_lines
 from pe_spectra.files.datasets.recorded import NORMAL_OR_NOT, RecordedSet, Recording
 from pe_spectra.files.datasets.server_machines import check_anomalies
 from pe_spectra.files.reading import RefusedError, RegularFile, naming, open_regular

@@ -1,4 +1,4 @@
-"""Frozen records: `dataclass` and `NamedTuple` of the standard library, made in a part of their time.
+"""Records: `dataclass` and `NamedTuple` of the standard library, made in a part of their time.
 
 That one writes and compiles six methods for each frozen class; of 52 classes, as a spectrum needed, this was
 a third of what a command took beside its libraries. Here they are compiled once for all classes, and look at the fields
@@ -39,12 +39,12 @@ else:
 
     NamedTuple = type.__new__(_MadeOfNames, "NamedTuple", (), {})
 
-    def dataclass(*, frozen, kw_only=False, eq=True):
-        """Make frozen records of a class, as `dataclasses.dataclass` does with the same arguments.
+    def dataclass(*, frozen=False, kw_only=False, eq=True):
+        """Make records of a class, as `dataclasses.dataclass` does with the same arguments.
 
         Raises
         ------
-        TypeError : records that can be changed; `dataclasses.dataclass` makes those.
+        TypeError : records that can be changed, and are compared; `dataclasses.dataclass` makes those.
 
         >>> @dataclass(frozen=True, kw_only=True)
         ... class Edge:
@@ -53,9 +53,9 @@ else:
         >>> Edge(value=0.5), Edge(value=0.5) == Edge(value=0.5, unit="rad")
         (Edge(value=0.5, unit='rad'), True)
         """
-        if not frozen:
-            raise TypeError("records are frozen")
-        return lambda cls: _make_record(cls, kw_only=kw_only, eq=eq)
+        if eq and not frozen:
+            raise TypeError("records that are not frozen are not compared")
+        return lambda cls: _make_record(cls, frozen=frozen, kw_only=kw_only, eq=eq)
 
 
 def find_annotation(cls: type[Any], name: str) -> Any:
@@ -84,12 +84,14 @@ def work_out(annotation: Any, module: str) -> Any:
         return work_out(annotation, module)
 
 
-def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
+def _make_record(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]:
     cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library works out a signature for it
-    _find_fields(cls, kw_only)
+    _find_fields(cls, frozen, kw_only)
     found = fields(cls)
     own = {name for name, value in vars(cls).items() if value is not None}  # with __eq__ alone, __hash__ is None
-    methods: dict[str, Any] = {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete, "__repr__": _write}
+    methods: dict[str, Any] = {"__repr__": _write}
+    if frozen:
+        methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
     if "__init__" not in own:
         methods |= {"__init__": _take(cls, found), "__signature__": _Signature()}
     if eq:
@@ -100,20 +102,26 @@ def _make_record(cls: type[Any], *, kw_only: bool, eq: bool) -> type[Any]:
     return cls
 
 
-def _find_fields(cls: type[Any], kw_only: bool) -> None:
+def _find_fields(cls: type[Any], frozen: bool, kw_only: bool) -> None:
     """Let the standard library find the fields, its own and those of the classes that it is built on.
 
     It compiles two methods more for what it is told is frozen, and builds only on what is as frozen. So it is told that
-    nothing is, and afterwards that all are: classes that it makes itself may be built on records.
+    nothing is, and afterwards what all are: classes that it makes itself may be built on records.
+
+    Raises
+    ------
+    TypeError : of a record that can be changed and one that cannot, one is built on the other.
     """
     bases = [vars(one)["__dataclass_params__"] for one in cls.__mro__[1:] if "__dataclass_params__" in vars(one)]
+    if any(one.frozen is not frozen for one in bases):
+        raise TypeError("frozen and other records are not built on each other")
     for one in bases:
         one.frozen = False
     try:
         _declare(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     finally:
         for one in (*bases, cls.__dataclass_params__):
-            one.frozen = True
+            one.frozen = frozen
 
 
 def _take(cls: type[Any], found: Sequence[Field[Any]]) -> Callable[..., None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal
 
@@ -22,6 +21,7 @@ from pe_spectra.cli.terminal import (
     write_head,
 )
 from pe_spectra.faces import PART, Cell, are_numbers, is_column, simplify, write_cell
+from pe_spectra.records import dataclass
 from pe_spectra.wording import count
 
 _CELL_CHARACTERS = 400
@@ -185,7 +185,7 @@ def _write_rows(answer: Answer, screen: Screen, shown: int) -> list[str]:
     return lines
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(kw_only=True, eq=False)
 class _Column:
     """A column of a table, to be narrowed: its heading, with line feeds where it is broken, and its cells.
 

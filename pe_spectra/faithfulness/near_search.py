@@ -7,7 +7,6 @@ the nearest, is decided by the difference of two rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from pe_spectra.errors import InputError
 from pe_spectra.exact import F64, I64
 from pe_spectra.faithfulness.closest_pair import ROOMY, measure_pairs, scale_down
 from pe_spectra.limits import MAX_DIRECT_WORK
+from pe_spectra.records import dataclass
 
 _EPS = float(np.finfo(float).eps)
 _BLOCK = 512

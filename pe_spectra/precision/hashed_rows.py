@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from pe_spectra.encodings.equal_rows import U64, choose_columns, find_first_equal, hash_rows
 from pe_spectra.exact import F64, I64
 from pe_spectra.precision.dtypes import Carried
+from pe_spectra.records import dataclass
 
 #: Computes rows by their numbers, (n,) -> (n, columns).
 Evaluate = Callable[[I64], Carried]

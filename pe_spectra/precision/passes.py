@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from pe_spectra.precision.hashed_rows import (
 from pe_spectra.precision.phase_bounds import bound_cast
 from pe_spectra.precision.rounding_report import Stage, Staircase
 from pe_spectra.precision.waves import Front, draw_embedding
-from pe_spectra.records import NamedTuple
+from pe_spectra.records import NamedTuple, dataclass
 
 #: Points of a staircase.
 _MOST_COUNTS = 400

@@ -177,9 +177,38 @@ def test_a_record_that_holds_itself_is_written(decorator):
     assert repr(node).endswith("Node(inner=[...])")
 
 
-def test_what_can_be_changed_is_no_record():
-    with pytest.raises(TypeError, match="frozen"):
+@pytest.mark.parametrize("decorator", [records.dataclass, dataclasses.dataclass])
+def test_what_can_be_changed_is_not_compared(decorator):
+    @decorator(kw_only=True, eq=False)
+    class Search:
+        size: int
+        found: list = dataclasses.field(default_factory=list)
+        best: float = dataclasses.field(init=False, default=1.0)
+
+        def __post_init__(self):
+            self.size += 1
+
+    @decorator(kw_only=True, eq=False)
+    class Wide(Search):
+        width: int = 2
+
+    one = Wide(size=1)
+    one.width, one.best = 3, 0.5
+    one.found.append(4)
+    assert repr(one).endswith("Wide(size=2, found=[4], best=0.5, width=3)")
+    assert (vars(one), one == Wide(size=1)) == ({"size": 2, "found": [4], "best": 0.5, "width": 3}, False)
+    assert hash(one) != hash(Wide(size=1))
+    del one.width
+    assert one.width == 2
+    with pytest.raises(TypeError):
+        decorator(frozen=True)(type("Still", (Search,), {}))
+
+
+def test_what_can_be_changed_and_is_compared_is_no_record():
+    with pytest.raises(TypeError, match="not compared"):
         records.dataclass(frozen=False)
+    with pytest.raises(TypeError, match="built on each other"):
+        records.dataclass(eq=False)(type("Loose", (BOTH[0][0],), {}))
 
 
 def test_records_are_pickled():

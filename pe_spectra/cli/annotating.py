@@ -10,7 +10,7 @@ from typing import Any
 
 from pe_spectra._version import __version__
 from pe_spectra.answers.annotations import UNUSABLE, Annotation, Annotations
-from pe_spectra.cli.about import NAME
+from pe_spectra.cli.program import NAME
 from pe_spectra.cli.terminal import escape
 from pe_spectra.findings import Kind
 

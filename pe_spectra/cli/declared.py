@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_install_completion_arguments
 
-from pe_spectra.cli.about import NAME, TEXTS, print_text
 from pe_spectra.cli.commands import COMMANDS, FAMILIES
+from pe_spectra.cli.program import NAME, TEXTS, print_text
 from pe_spectra.errors import FileError, InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The options and arguments of experiments, as :mod:`pe_spectra.cli.options` has those of all commands."""
+"""The options and arguments of experiments, as :mod:`pe_spectra.cli.options` has those of others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pe_spectra.numbers import Choice, IntegerRange
 from pe_spectra.vocabulary import ARMS, NORMS, QUICK_ARMS, QUICK_TASKS, TASKS
 
 #: By names of their own.
-EXPERIMENT_OPTIONS: Mapping[str, Option] = {
+OPTIONS: Mapping[str, Option] = {
     "tasks": Option(
         "--tasks",
         "",

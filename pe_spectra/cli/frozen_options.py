@@ -8,8 +8,8 @@ from pe_spectra.cli.declaring import Option
 from pe_spectra.limits import MAX_TOLERANCE
 from pe_spectra.numbers import RealRange
 
-#: By names of their own, as in `options`, which has them too.
-FROZEN: Mapping[str, Option] = {
+#: By names of their own, as in `options`, which finds them here.
+OPTIONS: Mapping[str, Option] = {
     "items": Option(
         "items",
         "WHAT...",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pe_spectra import limits
-from pe_spectra.cli.declaring import Option
-from pe_spectra.cli.experiment_options import EXPERIMENT_OPTIONS
-from pe_spectra.cli.frozen_options import FROZEN
+from pe_spectra.cli.declaring import Option, Options
 from pe_spectra.names import ENCODING_CLASSES
 from pe_spectra.numbers import Choice, IntegerRange, RealRange
 from pe_spectra.vocabulary import (
@@ -52,8 +50,8 @@ _TURNED = IntegerRange(minimum=8, maximum=limits.MAX_MODEL_LENGTH)
 _SPEC = "an encoding, or a file with a table"
 _REQUIRED = "exit 1 unless it holds"
 
-#: Every option and argument by a name of its own; behind a colon, what tells it from others that are typed alike.
-OPTIONS: Mapping[str, Option] = {
+#: Options and arguments by names of their own; behind a colon, what tells one from others that are typed alike.
+_OPTIONS: Mapping[str, Option] = {
     # what is looked at
     "encoding": Option(
         "--encoding -e",
@@ -258,7 +256,6 @@ OPTIONS: Mapping[str, Option] = {
     "check": Option("--check", "", "compare and write nothing: exit 1 when something differs"),
     "check:found": Option("--check", "", "exit 1 when something differs"),
     "strict": Option("--strict", "", "with --check, what a side does not say fails too"),
-    **FROZEN,
     # of a sweep
     "command": Option("command", "COMMAND", "the command that answers at every point", required=True),
     "over": Option(
@@ -302,5 +299,6 @@ OPTIONS: Mapping[str, Option] = {
     "quiet": Option("--quiet -q", "", "no notes on stderr"),
     "color": Option("--color", "", "colours on a terminal", Choice(members=COLOURS), default="auto"),
     "settings": Option("--settings", "FILE", "defaults from a TOML file: flat keys, or a [command] table"),
-    **EXPERIMENT_OPTIONS,
 }
+#: Every option and argument by a name of its own; those of a few commands stand in modules of their own.
+OPTIONS: Mapping[str, Option] = Options(_OPTIONS, "frozen_options", "experiment_options")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pe_spectra.cli.about import NAME, TEXTS, print_text
 from pe_spectra.cli.terminal import escape, silence_stdout, write_answer, write_error, write_message
 from pe_spectra.errors import PeSpectraError, shorten
 from pe_spectra.limits import THREAD_VARIABLES
@@ -14,6 +14,9 @@ from pe_spectra.limits import THREAD_VARIABLES
 if TYPE_CHECKING:
     from pe_spectra.cli.run import Outcome
 
+NAME = "pe-spectra"
+#: Its own options, which print a text and no more.
+TEXTS: Mapping[str, str] = {"version": "print the version", "cite": "print BibTeX"}
 _INTERRUPTED = 130
 
 
@@ -43,6 +46,18 @@ def run(arguments: list[str]) -> int:
             raise
         silence_stdout()
         return 0
+
+
+def print_text(name: str) -> None:
+    """Print the version or the citation, whichever was asked for."""
+    if name == "cite":
+        from pe_spectra.citation import BIBTEX
+
+        write_answer(BIBTEX)
+    else:
+        from pe_spectra._version import __version__
+
+        write_answer(f"{NAME} {__version__}\n")
 
 
 def _deliver(outcome: Outcome) -> int:

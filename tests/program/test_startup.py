@@ -256,6 +256,8 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "numpy.ma",
                 "numpy.random",
                 "json",
+                "cli.experiment_options",
+                "cli.frozen_options",
                 "domains",
                 "encodings.combined",
                 "encodings.lag_tables",

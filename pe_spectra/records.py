@@ -2,7 +2,8 @@
 
 That one writes and compiles six methods for each frozen class; of 52 classes, as a spectrum needed, this was
 a third of what a command took beside its libraries. Here they are compiled once for all classes, and look at the fields
-when they are called. All else is the standard library's: `field`, `fields`, `replace`, defaults, `__post_init__`.
+when they are called. All else is the standard library's, `field`, `fields`, `replace`, defaults, `__post_init__`, but
+for the search for fields, which there takes three times as long.
 A named tuple is made without compiling the annotation of each of its fields, which is half of what it takes.
 """
 
@@ -11,12 +12,13 @@ from __future__ import annotations
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
 from dataclasses import dataclass as _declare
+from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, get_origin, get_type_hints
 
 __all__ = ["NamedTuple", "dataclass", "find_annotation", "work_out"]
 
@@ -58,6 +60,17 @@ else:
         return lambda cls: _make_record(cls, frozen=frozen, kw_only=kw_only, eq=eq)
 
 
+@_declare(init=False, repr=False, eq=False)
+class _Sample:
+    """What the standard library tells fields by."""
+
+    value: int = 0
+    kind: ClassVar[int] = 0
+
+
+_OF_RECORD, _OF_CLASS = map(attrgetter("_field_type"), vars(_Sample)["__dataclass_fields__"].values())
+
+
 def find_annotation(cls: type[Any], name: str) -> Any:
     """Work out the annotation of one field; those of all its class take as long as some modules do to load.
 
@@ -85,7 +98,7 @@ def work_out(annotation: Any, module: str) -> Any:
 
 
 def _make_record(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]:
-    cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library works out a signature for it
+    cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library gives one to each, too
     _find_fields(cls, frozen, kw_only)
     found = fields(cls)
     own = {name for name, value in vars(cls).items() if value is not None}  # with __eq__ alone, __hash__ is None
@@ -103,25 +116,55 @@ def _make_record(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> ty
 
 
 def _find_fields(cls: type[Any], frozen: bool, kw_only: bool) -> None:
-    """Let the standard library find the fields, its own and those of the classes that it is built on.
+    """Find the fields of a class, its own and those of the classes that it is built on, as the standard library does.
 
-    It compiles two methods more for what it is told is frozen, and builds only on what is as frozen. So it is told that
-    nothing is, and afterwards what all are: classes that it makes itself may be built on records.
+    That one looks for three words in each annotation that is a text, of which `InitVar` and `KW_ONLY` are not known
+    here, and compiles two methods of what it is told is frozen.
 
     Raises
     ------
-    TypeError : of a record that can be changed and one that cannot, one is built on the other.
+    TypeError : of a record that can be changed and one that cannot, one is built on the other; a field without a type.
+    ValueError : a default that can be changed.
     """
-    bases = [vars(one)["__dataclass_params__"] for one in cls.__mro__[1:] if "__dataclass_params__" in vars(one)]
-    if any(one.frozen is not frozen for one in bases):
-        raise TypeError("frozen and other records are not built on each other")
-    for one in bases:
-        one.frozen = False
-    try:
-        _declare(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-    finally:
-        for one in (*bases, cls.__dataclass_params__):
-            one.frozen = frozen
+    found: dict[str, Any] = {}
+    for base in cls.__mro__[-1:0:-1]:
+        if "__dataclass_fields__" in vars(base):
+            if vars(base)["__dataclass_params__"].frozen is not frozen:
+                raise TypeError("frozen and other records are not built on each other")
+            found |= vars(base)["__dataclass_fields__"]
+    declared = cls.__annotations__
+    if untyped := [name for name, given in vars(cls).items() if isinstance(given, Field) and name not in declared]:
+        raise TypeError(f"{untyped[0]!r} is a field but has no type annotation")
+    for name, annotation in declared.items():
+        given = getattr(cls, name, MISSING)
+        found[name] = _make_field(name, annotation, given, kw_only)
+        if isinstance(given, Field):
+            if given.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, given.default)
+    told = {"__dataclass_fields__": found, "__dataclass_params__": _make_parameters(frozen, kw_only)}
+    for name, one in told.items():
+        setattr(cls, name, one)
+    type.__setattr__(cls, "__match_args__", tuple(one.name for one in fields(cls) if one.init and not one.kw_only))
+
+
+def _make_field(name: str, annotation: Any, given: Any, kw_only: bool) -> Any:
+    one: Any = given if isinstance(given, Field) else field(default=given)
+    is_of_class = "ClassVar" in annotation if isinstance(annotation, str) else get_origin(annotation) is ClassVar
+    one.name, one.type, one._field_type = name, annotation, _OF_CLASS if is_of_class else _OF_RECORD  # noqa: SLF001
+    if not is_of_class:
+        one.kw_only = kw_only if one.kw_only is MISSING else one.kw_only
+        if type(one.default).__hash__ is None:
+            raise ValueError(f"mutable default {type(one.default)} for field {name} is not allowed")
+    return one
+
+
+@cache
+def _make_parameters(frozen: bool, kw_only: bool) -> Any:
+    made: Any = _declare(init=False, repr=False, eq=False, kw_only=kw_only)(type("Empty", (), {"__doc__": "-"}))
+    made.__dataclass_params__.frozen = frozen
+    return made.__dataclass_params__
 
 
 def _take(cls: type[Any], found: Sequence[Field[Any]]) -> Callable[..., None]:

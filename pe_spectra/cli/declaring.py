@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from itertools import chain
 from typing import Any
 
 from typer.core import TyperArgument, TyperOption
@@ -26,6 +24,8 @@ class Option:
     words : what its values are completed to, where that is not what it reads; as "module:name" loaded only then.
     default : what it is where nothing sets it.
     usual : what it means where it is left out, if not the default: help says so, and no proposal repeats it.
+    name : the name of its value.
+    flag : its long spelling; empty for an argument.
     """
 
     def __init__(
@@ -43,16 +43,9 @@ class Option:
     ) -> None:
         self.typed, self.metavar, self.help, self.reads, self.several = typed, metavar, told, reads, several
         self.words, self.default, self.usual, self.required = words, default, usual or default, required
-
-    @cached_property
-    def name(self) -> str:
-        """The name of its value."""
-        return self.typed.split()[0].lstrip("-").replace("-", "_")
-
-    @cached_property
-    def flag(self) -> str:
-        """Its long spelling; empty for an argument."""
-        return max((part for part in self.typed.split() if part.startswith("-")), key=len, default="")
+        parts = typed.split()
+        self.name = parts[0].lstrip("-").replace("-", "_")
+        self.flag = max((part for part in parts if part.startswith("-")), key=len, default="")
 
     @property
     def is_flag(self) -> bool:
@@ -99,7 +92,7 @@ class Option:
         return [one for one in words if one.startswith(word)]
 
 
-class Options(Mapping[str, Option]):
+class Options(dict[str, Option]):
     """Options by names of their own: some, and those of other modules, which are loaded where one is asked for.
 
     >>> from pe_spectra.cli.options import OPTIONS
@@ -108,21 +101,12 @@ class Options(Mapping[str, Option]):
     """
 
     def __init__(self, first: Mapping[str, Option], *modules: str) -> None:
-        self._first, self._modules = first, modules
+        super().__init__(first)
+        self._modules = modules
 
-    def __getitem__(self, key: str) -> Option:
-        for found in self._find():
-            if key in found:
-                return found[key]
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return chain(*self._find())
-
-    def __len__(self) -> int:
-        return sum(map(len, self._find()))
-
-    def _find(self) -> Iterator[Mapping[str, Option]]:
-        yield self._first
-        for name in self._modules:
-            yield import_module(f"pe_spectra.cli.{name}").OPTIONS
+    def __missing__(self, key: str) -> Option:
+        tables = (import_module(f"pe_spectra.cli.{name}").OPTIONS for name in self._modules)
+        found: Option | None = next((table[key] for table in tables if key in table), None)
+        if found is None:
+            raise KeyError(key)
+        return found

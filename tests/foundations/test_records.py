@@ -204,6 +204,14 @@ def test_what_can_be_changed_is_not_compared(decorator):
         decorator(frozen=True)(type("Still", (Search,), {}))
 
 
+@pytest.mark.parametrize("decorator", [records.dataclass, dataclasses.dataclass])
+def test_fields_that_are_none_are_refused(decorator):
+    for kind, error in (({"held": []}, ValueError), ({"bare": dataclasses.field()}, TypeError)):
+        made = type("Odd", (), {"__annotations__": {"held": list}, **kind})
+        with pytest.raises(error, match=r"mutable default|no type annotation"):
+            decorator(frozen=True)(made)
+
+
 def test_what_can_be_changed_and_is_compared_is_no_record():
     with pytest.raises(TypeError, match="not compared"):
         records.dataclass(frozen=False)

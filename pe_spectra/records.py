@@ -60,6 +60,10 @@ else:
         return lambda cls: _make_record(cls, frozen=frozen, kw_only=kw_only, eq=eq)
 
 
+#: By this the standard library tells fields of records from those of their class.
+_MARK = "_field_type"
+
+
 @_declare(init=False, repr=False, eq=False)
 class _Sample:
     """What the standard library tells fields by."""
@@ -68,7 +72,7 @@ class _Sample:
     kind: ClassVar[int] = 0
 
 
-_OF_RECORD, _OF_CLASS = map(attrgetter("_field_type"), vars(_Sample)["__dataclass_fields__"].values())
+_OF_RECORD, _OF_CLASS = map(attrgetter(_MARK), vars(_Sample)["__dataclass_fields__"].values())
 
 
 def find_annotation(cls: type[Any], name: str) -> Any:
@@ -152,7 +156,8 @@ def _find_fields(cls: type[Any], frozen: bool, kw_only: bool) -> None:
 def _make_field(name: str, annotation: Any, given: Any, kw_only: bool) -> Any:
     one: Any = given if isinstance(given, Field) else field(default=given)
     is_of_class = "ClassVar" in annotation if isinstance(annotation, str) else get_origin(annotation) is ClassVar
-    one.name, one.type, one._field_type = name, annotation, _OF_CLASS if is_of_class else _OF_RECORD  # noqa: SLF001
+    one.name, one.type = name, annotation
+    setattr(one, _MARK, _OF_CLASS if is_of_class else _OF_RECORD)
     if not is_of_class:
         one.kw_only = kw_only if one.kw_only is MISSING else one.kw_only
         if type(one.default).__hash__ is None:

@@ -65,14 +65,14 @@ _MARK = "_field_type"
 
 
 @_declare(init=False, repr=False, eq=False)
-class _Sample:
+class _Marked:
     """What the standard library tells fields by."""
 
     value: int = 0
     kind: ClassVar[int] = 0
 
 
-_OF_RECORD, _OF_CLASS = map(attrgetter(_MARK), vars(_Sample)["__dataclass_fields__"].values())
+_OF_RECORD, _OF_CLASS = map(attrgetter(_MARK), vars(_Marked)["__dataclass_fields__"].values())
 
 
 def find_annotation(cls: type[Any], name: str) -> Any:

@@ -15,7 +15,6 @@ from typing import cast
 import numpy as np
 
 from pe_spectra.exact import F64, I64, NDArray, two_sum
-from pe_spectra.spectrum.gaussian_cells import compute_chebyshev, sum_cells
 from pe_spectra.spectrum.gaussian_pairs import LogSum, Sources, is_direct, sum_stacked_gaussians
 
 _BLOCK = 1 << 17
@@ -58,6 +57,8 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
 
 def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     """Sum over cells near the sources, and relative to the nearest source wherever that sum is small."""
+    from pe_spectra.spectrum.gaussian_cells import sum_cells
+
     u = sources.u
     start, sums, trusted = sum_cells(*sources, width, count)  # before rows of all points, which are long
     # the points, until their exponents are known; by way of integers, which is twice as quick
@@ -199,6 +200,8 @@ def _sum_outside(sources: Sources, width: float, exponent: F64, factor: F64) -> 
 
 def _move_to_nodes(points: F64, weights: F64) -> tuple[F64, F64]:
     """Replace sources by weighted Chebyshev nodes that integrate smooth functions as the sources do."""
+    from pe_spectra.spectrum.gaussian_cells import compute_chebyshev
+
     nodes, to_coefficients = compute_chebyshev(_NODES)
     low, high = points[0], points[-1]
     if low == high:

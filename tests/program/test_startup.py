@@ -258,6 +258,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "json",
                 "cli.experiment_options",
                 "cli.frozen_options",
+                "spectrum.gaussian_cells",
                 "domains",
                 "encodings.combined",
                 "encodings.lag_tables",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator
 
 from pe_spectra.files.reading import RefusedError, RegularFile
@@ -12,7 +11,6 @@ from pe_spectra.limits import MAX_COLUMNS, MAX_LINE_BYTES, MAX_TEXT_LINES, MAX_T
 _CHUNK = 1 << 20
 #: As numbers are spelled everywhere in this program; possessive, so that a long line fails at once.
 NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
-ONE_NUMBER = re.compile(NUMBER)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 

@@ -12,11 +12,12 @@ import numpy as np
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
 from pe_spectra.files.arrays import FileArray, Wanted, check_finite, check_shape, format_shape
-from pe_spectra.files.csv_lines import NUMBER, ONE_NUMBER, split_cells, split_lines
+from pe_spectra.files.csv_lines import NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.limits import MAX_HELD_ENTRIES, MAX_TEXT_TABLE_BYTES
 from pe_spectra.wording import count
 
+ONE_NUMBER = re.compile(NUMBER)
 #: A cell that is data even where it is no number: it begins like one, or is a value that is not finite.
 _LIKE_DATA = re.compile(r"[+-]?[.0-9]|[=@]|[+-]?(?:nan|inf|infinity|none|null|na)$", re.IGNORECASE)
 #: First cells of a header whose column holds the number of the row, as `export` writes them.

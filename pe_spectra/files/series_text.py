@@ -11,14 +11,13 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import NDArray
-from pe_spectra.files.csv_lines import NUMBER, ONE_NUMBER, split_cells, split_lines
+from pe_spectra.files.csv_lines import NUMBER, split_cells, split_lines
 from pe_spectra.files.reading import RefusedError, RegularFile
 from pe_spectra.files.series_times import (
     MISSING,
     ONE_DATE,
     ONE_DAY,
     ONE_HOUR,
-    ONE_TIME,
     DateColumn,
     SeriesCells,
     is_named_as_time,
@@ -29,6 +28,7 @@ from pe_spectra.wording import count
 _DELIMITERS = (",", ";", "\t", "|")
 #: Lines that are read together, and bytes in which the first line is looked for.
 _LINES, _HEAD = 1 << 14, 1 << 16
+#: A number, or one on each of several lines.
 _NUMBERS = re.compile(rf"{NUMBER}(?:\n{NUMBER})*+")
 _INTEGERS = re.compile(r"-?1?[0-9]{1,18}(?:\n-?1?[0-9]{1,18})*+")  # of 64 bits
 
@@ -51,7 +51,7 @@ class _NumberColumn:
             self._parts.append(np.array([self._read(cell.strip(), line) for line, cell in enumerate(cells, first)]))
 
     def _read(self, cell: str, line: int) -> float:
-        if ONE_NUMBER.fullmatch(cell):
+        if _NUMBERS.fullmatch(cell):
             return float(cell)
         if cell.lower() in MISSING:
             return np.nan
@@ -130,7 +130,8 @@ def holds_times(file: RegularFile) -> bool:
 
 def _read_names(cells: Sequence[str]) -> tuple[list[str], int]:
     """The names of the columns, and the line where rows begin; columns of a text without a header are numbered."""
-    if any(ONE_NUMBER.fullmatch(cell) or ONE_TIME.fullmatch(cell) for cell in cells):
+    times = [found for found in map(ONE_DATE.fullmatch, cells) if found is not None]
+    if any(map(_NUMBERS.fullmatch, cells)) or any(found[1] for found in times):  # a month may be a name
         return [f"column{place}" for place in range(1, len(cells) + 1)], 1
     for cell in cells:
         if cells.count(cell) > 1:
@@ -176,7 +177,7 @@ def _choose_columns(
         is_asked = name in columns or name == time
         if ONE_DATE.fullmatch(cell):
             found[place] = DateColumn(name)
-        elif is_asked or ((not cell or ONE_NUMBER.fullmatch(cell)) and (not columns or is_named_as_time(name))):
+        elif is_asked or ((not cell or _NUMBERS.fullmatch(cell)) and (not columns or is_named_as_time(name))):
             found[place] = _NumberColumn(name)
         else:
             left[name] = cell

@@ -18,7 +18,6 @@ from pe_spectra.wording import count
 
 _DATE = r"[0-9]{4}(?:-[0-9]{2}-|/[0-9]{2}/)[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6}0*+)?+)?+)?+"
 _ZONE = r"(?: ?(?:[zZ]|UTC)|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?+)"
-ONE_TIME = re.compile(rf"({_DATE})({_ZONE})?")
 #: In cells of a column of times a month is its first day, too; in a header it may be the name of a column.
 ONE_DATE = re.compile(rf"({_DATE})({_ZONE})?|([0-9]{{4}}-(?:0[1-9]|1[0-2]))")
 #: A day without a time, and a time of the day, which another column may hold.

@@ -27,9 +27,6 @@ _CAP = 3.0
 #: Ordinates beside a line that are left out with it, on either side.
 _BESIDE = 1
 _ROUNDS = 8
-#: Autocorrelations from step to step, and shares of white noise, that are tried.
-_REDNESS = 1 - np.concatenate([[1.0], np.geomspace(0.9, 1e-4, 40)])
-_WHITE = np.concatenate([[0.0], np.geomspace(1e-5, 0.9, 26)])
 _TINY = 1e-300
 
 
@@ -128,7 +125,9 @@ def _cut(count: int, least: int, share: float, first: int | None = None) -> NDAr
 
 def _list_shapes(turns: F64) -> tuple[F64, F64]:
     """The spectra that are tried, each with a mean near 1, and their autocorrelation and share of white noise."""
-    choices = np.array([(rho, white) for rho in _REDNESS for white in (_WHITE if rho else _WHITE[:1])])
+    redness = 1 - np.concatenate([[1.0], np.geomspace(0.9, 1e-4, 40)])
+    whites = np.concatenate([[0.0], np.geomspace(1e-5, 0.9, 26)])
+    choices = np.array([(rho, white) for rho in redness for white in (whites if rho else whites[:1])])
     rho, white = choices.T[:, :, None]
     return _draw((rho, white), turns), choices
 

@@ -247,6 +247,8 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "encodings.learned",
                 "encodings.sampled",
                 "files.arrays",
+                "study.statistics",
+                "study.lines",
             ),
         ),
         # and of NumPy: arrays with masks, which its medians ask for, an eighth

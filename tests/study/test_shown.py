@@ -2,8 +2,10 @@
 
 import pytest
 
-from pe_spectra.study.shown import LEVEL, NEEDING, REFERENCE, find_shown
+from pe_spectra.study.counting import LEVEL, NEEDING, REFERENCE
+from pe_spectra.study.shown import find_shown
 from tests.pages.study_page import report
+from tests.study.shown_counts import SHOWN, write_counts
 
 
 @pytest.mark.few(1)
@@ -22,3 +24,7 @@ def test_counts_are_those_of_the_report(arm, norm):
 def test_what_was_not_trained_and_the_reference_have_none():
     assert find_shown("periods") is None
     assert find_shown(REFERENCE) is None
+
+
+def test_the_file_is_what_the_lines_of_the_study_come_to():
+    assert SHOWN.read_text("utf-8") == write_counts()

@@ -16,7 +16,8 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64, I64
-from pe_spectra.files.csv_lines import ONE_NUMBER, split_cells, split_lines
+from pe_spectra.files.csv_lines import split_cells, split_lines
+from pe_spectra.files.csv_table import ONE_NUMBER
 from pe_spectra.files.datasets.recorded import RISING_OR_NOT, RecordedSet, Recording
 from pe_spectra.files.reading import RefusedError, RegularFile, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES

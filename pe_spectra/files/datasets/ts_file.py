@@ -14,7 +14,8 @@ import numpy as np
 
 from pe_spectra.errors import shorten
 from pe_spectra.exact import F64
-from pe_spectra.files.csv_lines import NUMBER, ONE_NUMBER, split_lines
+from pe_spectra.files.csv_lines import NUMBER, split_lines
+from pe_spectra.files.csv_table import ONE_NUMBER
 from pe_spectra.files.datasets.recorded import Cases, CaseSet
 from pe_spectra.files.reading import RefusedError, RegularFile, naming, open_regular
 from pe_spectra.limits import MAX_HELD_ENTRIES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 from pe_spectra.files.reading import RefusedError, RegularFile
@@ -58,7 +58,7 @@ def _decode(line: bytes, number: int, delimiter: str) -> str:
     if b"\0" in line:
         raise RefusedError(f"line {number} has a zero byte in it; text is accepted")
     try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        text = (line.removeprefix(BOM_UTF8) if number == 1 else line).decode()
     except UnicodeDecodeError as error:
         raise RefusedError(f"is not UTF-8 (line {number})") from error
     text = text.removesuffix("\r")
@@ -79,6 +79,8 @@ def split_cells(line: str, number: int, delimiter: str) -> list[str]:
     """
     if '"' not in line:
         return line.split(delimiter)
+    import csv
+
     try:
         (cells,) = csv.reader([line], delimiter=delimiter, strict=True)
     except (csv.Error, ValueError) as error:

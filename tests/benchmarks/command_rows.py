@@ -75,7 +75,7 @@ NEEDED = {
     "claims": ("numpy.fft",),
     "compare": ("numpy.fft",),
     "inspect": ("numpy.fft", "numpy.random", "numpy.polynomial", "scipy.special"),
-    "series": ("csv", "numpy.fft"),
+    "series": ("numpy.fft",),
     "experiment report": ("csv", "numpy.random", "scipy.special"),
     "sweep": ("csv",),
 }

@@ -248,6 +248,7 @@ def test_answers_about_a_formula_load_nothing_that_reads_files(tmp_path, line):
                 "encodings.sampled",
                 "files.arrays",
                 "study.statistics",
+                "csv",
                 "study.lines",
             ),
         ),

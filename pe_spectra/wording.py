@@ -13,6 +13,8 @@ _MANY = 1e15
 #: Relative errors up to which a number has one, two, four digits that are off by one unit at most: half a unit of the
 #: last is the smallest part of a number whose other digits are all 9.
 _ONE_DIGIT, _TWO_DIGITS, _FOUR_DIGITS = 0.05, 0.005, 0.00005
+#: Characters of words that no shell reads otherwise.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
 #: Units of times, the largest first, each with its seconds, and from how many on it is taken.
 _TIMES = (
     *(("d", 86400.0, 86400.0), ("h", 3600.0, 3600.0), ("min", 60.0, 60.0), ("s", 1.0, 0.1)),
@@ -209,14 +211,25 @@ def write_range(least: float, most: float, form: str = ".3g") -> str:
     return " to ".join(dict.fromkeys((format(least, form), format(most, form))))
 
 
+def quote_word(word: str) -> str:
+    """Write a word as a shell reads it, in quotes where it needs them: `shlex`, which takes long to load, knows which.
+
+    >>> quote_word("dft:d=8"), quote_word("my table.npy"), quote_word("")
+    ('dft:d=8', "'my table.npy'", "''")
+    """
+    if word and _PLAIN.issuperset(word):
+        return word
+    import shlex
+
+    return shlex.quote(word)
+
+
 def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> str:
     """Write a command line that a shell reads as typed; empty where it could not be printed as it is.
 
     >>> compose_command("spectrum", encoding=["my table.npy", "dft"], d=None, window_free=True)
     "pe-spectra spectrum -e 'my table.npy' dft --window-free"
     """
-    import shlex
-
     words = ["pe-spectra", name]
     for key, value in typed.items():
         option = "-e" if key == "encoding" else f"--{key.replace('_', '-')}"
@@ -225,9 +238,9 @@ def compose_command(name: str, **typed: str | Sequence[str] | bool | None) -> st
             continue
         for place, one in enumerate([value] if isinstance(value, str) and value else value or ()):
             if one.startswith("-"):  # it would be read as an option
-                words.append(f"{option}={shlex.quote(one)}")
+                words.append(f"{option}={quote_word(one)}")
             else:
-                words += [*([option] if place == 0 else ()), shlex.quote(one)]
+                words += [*([option] if place == 0 else ()), quote_word(one)]
     line = " ".join(words)
     return line if line.isprintable() and "\\" not in line else ""
 

@@ -16,7 +16,7 @@ from pe_spectra.faces import Columns, simplify
 from pe_spectra.quantities import Document, Result, quantity, tabulate
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import CODE_PATTERN, LEVELS, Level
-from pe_spectra.wording import join
+from pe_spectra.wording import join, quote_word
 
 if TYPE_CHECKING:  # most answers are about no file
     from pe_spectra.answers.annotations import Annotations
@@ -230,9 +230,7 @@ def propose(command: str, encoding: Encoding) -> str:
     >>> propose("inspect", Dft(d=8)), propose("spectrum -e", Dft())
     ('pe-spectra inspect dft:d=8', 'pe-spectra spectrum -e dft')
     """
-    import shlex
-
-    return f"pe-spectra {command} {shlex.quote(encoding.write_spec(brief=True))}"
+    return f"pe-spectra {command} {quote_word(encoding.write_spec(brief=True))}"
 
 
 def gather_notes(noted: Iterable[tuple[str, str]], every: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from pe_spectra.precision.rounding_report import PrecisionReport, Stage, Stairca
 from pe_spectra.quantities import quantity
 from pe_spectra.records import dataclass
 from pe_spectra.vocabulary import RECIPE_TITLES
-from pe_spectra.wording import capitalise, count, join, write_at_most
+from pe_spectra.wording import capitalise, count, join, quote_word, write_at_most
 
 VERDICTS = Verdicts(
     {
@@ -74,7 +73,7 @@ def _suggest(report: PrecisionReport) -> str:
     if is_sampled(report.encoding):
         origin = report.encoding.times.origin if report.encoding.times else None
         time = f" --start {report.encoding.start} --step {report.encoding.step}" if report.encoding.step else ""
-        return f"{command} --positions {shlex.quote(origin)}{time}" if origin else ""
+        return f"{command} --positions {quote_word(origin)}{time}" if origin else ""
     if start:
         # faithfulness begins at 0 unless positions are real ones
         return f"{command} --positions {start}:{end}:1" if isinstance(report.encoding, HasContinuousTable) else ""

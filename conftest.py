@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
-import platform
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -18,11 +16,6 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 #: Objects between two looks of the garbage collector, in place of some hundreds.
 OBJECTS = 50_000
-
-#: What mallopt(3) of glibc is told: to keep up to a gibibyte of what arrays leave for the next ones, to take 64 MiB at
-#: once where it has none, and to have blocks up to 32 MiB there, too. It would give them back to the system, and take
-#: them anew, each page by a fault.
-KEEPING = {-1: 1 << 30, -2: 64 << 20, -3: 32 << 20}
 
 if "--benchmark" in sys.argv:
     if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in _THREADS[:2]):
@@ -56,7 +49,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Let the garbage collector look more rarely, and not at all while cases are collected.
 
-    25,000 of them live to the end, and are much to look through: it took a twentieth of the whole run. They are not
+    27,000 of them live to the end, and are much to look through: it took a twentieth of the whole run. They are not
     frozen, for Hypothesis 6.100 asks the collector who refers to a generator, and is wrong about what is. What
     benchmarks measure is left as users have it.
     """
@@ -73,14 +66,5 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("benchmark"):
         config.option.markexpr = "benchmark"
-    else:
-        _keep_memory()
     if is_enough(config):
         config.pluginmanager.register(Briefly())
-
-
-def _keep_memory() -> None:
-    """Leave memory to the process that arrays are done with, where its library can be told."""
-    if platform.libc_ver()[0] == "glibc":
-        for parameter, value in KEEPING.items():
-            ctypes.CDLL(None).mallopt(parameter, value)

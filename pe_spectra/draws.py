@@ -33,19 +33,23 @@ _HALF = (1 << 32) - 1
 
 @lru_cache(maxsize=8)
 def permute(count: int) -> I64:
-    """Return the numbers 0 .. count - 1 in an order drawn at random, shape (count,).
+    """Return the numbers 0 .. count - 1 in an order drawn at random, shape (count,); read-only.
 
     >>> permute(8).tolist()
     [2, 4, 3, 6, 5, 0, 1, 7]
     """
     if count > FEW:
-        return start_generator(0).permutation(count)
+        drawn: I64 = start_generator(0).permutation(count)
+        drawn.flags.writeable = False  # it is kept
+        return drawn
     order, halves = list(range(count)), _draw_halves()
     for place in reversed(range(1, count)):
         mask = (1 << place.bit_length()) - 1
         other = next(number for half in halves if (number := half & mask) <= place)
         order[place], order[other] = order[other], order[place]
-    return np.array(order, dtype=np.int64)
+    drawn = np.array(order, dtype=np.int64)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def draw_normal(count: int) -> F64:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     ArrayLike = Any
 _Number = TypeVar("_Number", bound=np.generic)
-#: As in numpy.typing, which takes half a millisecond to import.
+#: As wide as in numpy.typing, which takes half a millisecond to import.
 NDArray = np.ndarray[Any, np.dtype[_Number]]
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast, get_args
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 
 from pe_spectra.faces import Cell, Cells, is_column, make_dataframe, simplify, write_markdown, write_short
-from pe_spectra.records import dataclass, find_annotation, work_out
+from pe_spectra.records import dataclass, find_annotation
 
 Document = dict[str, object]
 #: JSON Schema of texts, which may be empty.
@@ -99,7 +99,7 @@ class Derived(cached_property[_Value]):
 
     def find_hint(self) -> Any:
         """Return the annotation of what it returns."""
-        return work_out(self.func.__annotations__["return"], self.func.__module__)
+        return get_type_hints(self.func)["return"]
 
 
 def derived(text: str, **more: Any) -> Callable[[Callable[[Any], _Value]], Derived[_Value]]:

@@ -12,15 +12,16 @@ from __future__ import annotations
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, field, fields, replace
 from dataclasses import dataclass as _declare
 from functools import cache
+from itertools import pairwise
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, get_origin, get_type_hints
 
-__all__ = ["NamedTuple", "dataclass", "find_annotation", "work_out"]
+__all__ = ["NamedTuple", "dataclass", "find_annotation"]
 
 if TYPE_CHECKING:  # to a type checker they are those that they stand for
     from dataclasses import dataclass
@@ -30,8 +31,11 @@ else:
     class _MadeOfNames(type):
         """Makes named tuples of classes, as `typing.NamedTuple` does; annotations stay texts."""
 
-        def __new__(cls, name, _, namespace):
+        def __new__(cls, name, bases, namespace):
             fields = namespace.get("__annotations__", {})
+            have = [field in namespace for field in fields]
+            if len(bases) > 1 or not have or have != sorted(have):
+                raise TypeError(f"{name}: a named tuple has fields, those with defaults last, and no other base")
             defaults = [namespace.pop(field) for field in fields if field in namespace]
             made = namedtuple(name, fields, defaults=defaults, module=namespace["__module__"])
             made.__new__.__annotations__ = fields
@@ -84,21 +88,8 @@ def find_annotation(cls: type[Any], name: str) -> Any:
     int | None
     """
     owner = next(one for one in cls.__mro__ if name in vars(one).get("__annotations__", ()))
-    return work_out(owner.__annotations__[name], owner.__module__)
-
-
-def work_out(annotation: Any, module: str) -> Any:
-    """Work out one annotation that stands in a module, which may import what it names when that is first used.
-
-    >>> work_out("Decimal | None", "pe_spectra.exact")
-    decimal.Decimal | None
-    """
-    home, alone = sys.modules[module], SimpleNamespace(__annotations__={"one": annotation})
-    try:
-        return get_type_hints(alone, vars(home))["one"]
-    except NameError as unknown:
-        getattr(home, str(unknown.name))
-        return work_out(annotation, module)
+    alone = SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
+    return get_type_hints(alone, vars(sys.modules[owner.__module__]))[name]
 
 
 def _make_record(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> type[Any]:
@@ -106,7 +97,7 @@ def _make_record(cls: type[Any], *, frozen: bool, kw_only: bool, eq: bool) -> ty
     _find_fields(cls, frozen, kw_only)
     found = fields(cls)
     own = {name for name, value in vars(cls).items() if value is not None}  # with __eq__ alone, __hash__ is None
-    methods: dict[str, Any] = {"__repr__": _write}
+    methods: dict[str, Any] = {"__repr__": _write, "__replace__": replace}  # which Python 3.13's copy.replace asks
     if frozen:
         methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
     if "__init__" not in own:
@@ -176,7 +167,11 @@ def _take(cls: type[Any], found: Sequence[Field[Any]]) -> Callable[..., None]:
     """Make the method that takes the fields."""
     taken = [one for one in found if one.init]
     usual = {one.name: one.default for one in taken}
-    factories = [(one.name, one.default_factory) for one in taken if one.default_factory is not MISSING]
+    factories = [(one.name, one.default_factory) for one in found if one.default_factory is not MISSING]
+    placed = [one for one in taken if not one.kw_only]
+    for before, one in pairwise(placed):
+        if _has_default(before) and not _has_default(one):
+            raise TypeError(f"{cls.__name__}: field {one.name!r} without a default follows one with a default")
     required = usual.keys() - {one.name for one in taken if _has_default(one)}
     goes_on = hasattr(cls, "__post_init__")
 

@@ -93,7 +93,7 @@ class Option:
 
 
 class Options(dict[str, Option]):
-    """Options by names of their own: some, and those of other modules, which are loaded where one is asked for.
+    """Options by names of their own: some, and those of other modules, which are loaded where one is asked for by [].
 
     >>> from pe_spectra.cli.options import OPTIONS
     >>> OPTIONS["settings"].flag, OPTIONS["stride"].flag

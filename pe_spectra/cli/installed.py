@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: A version as packages have one; anything else is not repeated.
 _VERSION = r"[0-9][0-9A-Za-z.!-]{0,40}"
 
-#: Names that differ in these signs name one package.
+#: In the name of a package each of these signs may stand for the others.
 _ONE_SIGN = str.maketrans("_.", "--")
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,7 +210,7 @@ def _answer_all(
             tell(done, len(points))
 
         answer = partial(answer_points, columns=ledger.columns)
-        if callable(pool) and missing:
+        if callable(pool) and seconds < _ALONE:
             left = missing[_answer_first(answer, missing, keep) :]
         if left:
             from pe_spectra.experiment.pools import run_all
@@ -236,12 +235,12 @@ def _answer_first(
     keep: Callable[[Sequence[Point], _Rendered], None],
 ) -> int:
     """Answer at points in this process, for as long as others would take to begin; say at how many."""
-    start, found = time.perf_counter(), [answer(points[:1])]
-    while len(found) < len(points) and time.perf_counter() - start < _ALONE:
-        found.append(answer(points[len(found) : len(found) + 1]))
-    keys, data, refused = zip(*found, strict=True)
-    keep(points[: len(found)], _Rendered([*chain(*keys)], b"".join(data), [*chain(*refused)]))
-    return len(found)
+    start, done = time.perf_counter(), 0
+    while done < len(points) and time.perf_counter() - start < _ALONE:
+        some = points[done : done + 1]
+        keep(some, answer(some))
+        done += 1
+    return done
 
 
 def _divide(points: Sequence[Point], seconds: float, workers: int) -> list[Sequence[Point]]:

@@ -210,7 +210,7 @@ class Rope(Pairs):
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position: exactly for resonance and 0, else to some 50 digits."""
         theta = _scale(self).frequencies[index]
-        if self.scaling != "resonance":
+        if theta and self.scaling != "resonance":
             return CONTEXT.divide(theta, TWO_PI)
         from fractions import Fraction
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pe_spectra import faithfulness as definition
 from pe_spectra.encodings import Encoding, HasBiasMap, HasTable
 from pe_spectra.encodings.codes import check_encoding, find_codes
 from pe_spectra.errors import InputError
@@ -21,7 +22,6 @@ from pe_spectra.faithfulness.code_table import CodeTable
 from pe_spectra.faithfulness.conditioning import compute_gram_matrix, measure_conditioning
 from pe_spectra.faithfulness.separation import Separation, Sidelobe, measure_separation
 from pe_spectra.limits import MAX_CURVE, MAX_LENGTH, MAX_STREAMED_ENTRIES
-from pe_spectra.names import import_lazily, list_homes
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
 from pe_spectra.reconstruction import Blur, reconstruct_one
@@ -31,12 +31,8 @@ from pe_spectra.spectrum.kernels import check_length
 from pe_spectra.vocabulary import DOMAINS, OUTCOME_CELLS, OUTCOMES
 
 if TYPE_CHECKING:
-    from pe_spectra.faithfulness.growth import FirstRepeat, Grown
-    from pe_spectra.faithfulness.near_pairs import NearPairs
+    from pe_spectra.faithfulness.growth import FirstRepeat
 
-#: What annotations name is loaded when they are worked out.
-_HOMES = list_homes({"faithfulness.growth": ("FirstRepeat", "Grown"), "faithfulness.near_pairs": ("NearPairs",)})
-__getattr__ = import_lazily(__name__, _HOMES)
 LIMIT = IntegerRange(minimum=0, maximum=MAX_LENGTH)
 DEFAULT_LIMIT = 10
 #: JSON Schema of lengths, with their smallest separation and the pair that has it.
@@ -120,7 +116,7 @@ class Faithfulness(Result):
     bandwidth: float = quantity("Kernel width for the figures of Algorithm 1.", unit="bins", above=0, key=None)
     reconstruction: Blur = quantity("Algorithm 1 on the encoding's own lattice.")
     certificate: Certificate = quantity("The theorem behind the answer.", write=attrgetter("kind"))
-    near_pairs: NearPairs | None = quantity(
+    near_pairs: definition.NearPairs | None = quantity(
         "Pairs of positions whose vectors differ by no more than a radius; null unless asked for."
     )
     singular_values: F64 | None = quantity(
@@ -145,7 +141,7 @@ class Faithfulness(Result):
         schema=_GROWN,
         column=None,
     )
-    def separation_by_length(self) -> tuple[Grown, ...]:
+    def separation_by_length(self) -> tuple[definition.Grown, ...]:
         if self.min_separation is None or self.closest_pair is None:
             return ()
         from pe_spectra.faithfulness.growth import Grown, trace_growth
@@ -331,7 +327,9 @@ def _explain(measured: Separation, missing: str, length: int) -> Iterator[str]:
         yield f"{what}, so it is left out"
 
 
-def _find_near(table: CodeTable, within: float | None, limit: int) -> tuple[NearPairs | None, tuple[str, ...]]:
+def _find_near(
+    table: CodeTable, within: float | None, limit: int
+) -> tuple[definition.NearPairs | None, tuple[str, ...]]:
     """Pairs of different codes within a radius, or why there are none."""
     if within is None:
         return None, ()

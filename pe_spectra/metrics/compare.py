@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +35,6 @@ from pe_spectra.spectrum.kernels import LENGTH, estimate_kernel
 from pe_spectra.spectrum.record import Spectrum
 from pe_spectra.vocabulary import OUTCOME_CELLS, OUTCOMES
 from pe_spectra.wording import capitalise
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 #: Other names of columns: what `faithfulness` calls them.
 SYNONYMS: Mapping[str, str] = {"separation": "min_separation"}

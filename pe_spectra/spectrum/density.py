@@ -27,7 +27,7 @@ DEFAULT_BANDWIDTH = 4.0
 #: Kernels wider than this share of the circle are summed as their own Fourier series.
 _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
-_LOW_WORDS = 512.0
+_LOW_WORDS = 256.0
 _CHUNK = 1 << 13
 #: Encodings whose kernels are summed at a time.
 _SETS = 256

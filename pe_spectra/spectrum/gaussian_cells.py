@@ -43,7 +43,7 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
 
     Parameters
     ----------
-    u, u_low, masses : (M,), ascending sources, in units of the lattice.
+    u, u_low, masses : (M,), ascending sources, in units of the lattice; masses below 1e150, for moments must be finite.
     width : b, in units of the lattice.
     count : number of points 0 .. count-1.
 

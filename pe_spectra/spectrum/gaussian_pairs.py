@@ -42,7 +42,7 @@ class LogSum(NamedTuple):
     factor: F64
 
     def multiply_out(self, top: float = 0.0) -> F64:
-        """The sums over exp(top), where the exponent is a single double."""
+        """The sums over exp(top), (K,), of one set whose exponent is a single double."""
         exponent, sums = self.exponent - top if top else self.exponent, np.zeros_like(self.factor)
         counts = exponent > _ZERO_BELOW  # what comes out as 0 takes NumPy's exp twice as long
         start = int(counts.argmax())

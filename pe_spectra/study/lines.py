@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,6 +34,8 @@ def list_accuracies() -> Mapping[Group, Mapping[int, float]]:
     >>> all(0 <= one <= 1 for group in list_accuracies().values() for one in group.values())
     True
     """
+    import csv
+
     file = find_study()
     found: dict[Group, dict[int, float]] = {}
     if file is not None:

@@ -1,7 +1,7 @@
 """Where the study shows an encoding to be learned better, or worse, than the sinusoidal one.
 
-`shown.tsv` has what `counting` makes of the lines of the study, which took two fifths of the work on a short series;
-tests.study.shown_counts writes it.
+`shown.tsv` has what `counting` makes of the lines of the study, which took a fifth of the processor time of a short
+series; tests.study.shown_counts writes it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from pe_spectra.records import NamedTuple
+from pe_spectra.study.lines import find_study
 from pe_spectra.vocabulary import NORMS
 
 
@@ -23,14 +24,14 @@ class Shown(NamedTuple):
 
 
 def find_shown(arm: str) -> Shown | None:
-    """Return what the study shows of an encoding at the norm of the sinusoid; None where it has not trained it.
+    """Return what the study shows of an encoding at the norm of the sinusoid; None where none is there, or trained it.
 
     What is not added to tokens, or has that norm by itself, was trained at its own.
 
     >>> find_shown("periods") is None
     True
     """
-    found = _read_shown()
+    found = _read_shown() if find_study() is not None else {}
     return next((found[arm, norm] for norm in reversed(NORMS) if (arm, norm) in found), None)
 
 

@@ -92,7 +92,7 @@ def test_processes_give_the_same_lines(cli, here):
 
 
 def test_processes_are_opened_for_what_takes_longer_than_to_open_them(cli, here, monkeypatch):
-    """Without --workers: none for six quick points, nor for points that are there; else for all but the first ones."""
+    """Without --workers: none for six quick points, nor for points that are there; at once for long ones."""
     opened, portions = [], []
 
     def open_here(workers):
@@ -113,9 +113,25 @@ def test_processes_are_opened_for_what_takes_longer_than_to_open_them(cli, here,
     assert opened == []
     monkeypatch.setattr(sweeping, "_ALONE", 0.0)
     assert json.loads(cli(f"{slow} --json").out)["computed"] == 6
-    assert (opened, sum(map(len, portions))) == ([7], 5)
+    assert (opened, sum(map(len, portions))) == ([7], 6)
     cli(SWEEP)
     assert len({(here / name).read_bytes() for name in ("sweep.csv", "quick.csv", "slow.csv")}) == 1
+
+
+def test_lines_are_there_as_soon_as_they_are_answered(cli, here, monkeypatch):
+    """Also those of the first points, which no other process answers."""
+    answered, answer = [], sweeping.answer_points
+
+    def stop_at_third(points, columns):
+        if len(answered) == 2:
+            raise KeyboardInterrupt
+        answered.extend(points)
+        return answer(points, columns)
+
+    monkeypatch.setattr(sweeping, "answer_points", stop_at_third)
+    assert cli(SWEEP.replace(" --workers 1", "")).code == 130
+    lines = (here / "sweep.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.partition(",")[0].rpartition(" ")[0] for line in lines[2:]] == [one.key for one in answered]
 
 
 def test_what_is_there_is_not_computed_again(cli, here):

@@ -17,5 +17,11 @@ def test_orders_and_normal_numbers_are_those_of_numpy(count):
     assert_array_equal(drawn, np.random.Generator(np.random.PCG64(0)).standard_normal(count), strict=True)
 
 
+@pytest.mark.parametrize("count", [5, FEW + 5])
+def test_an_order_is_kept_and_cannot_be_changed(count):
+    with pytest.raises(ValueError, match="read-only"):
+        permute(count)[:] = 0
+
+
 def test_the_file_of_normal_numbers_is_what_numpy_draws():
     assert NORMAL.read_bytes() == draw_numbers()

@@ -1,5 +1,7 @@
 """Records are what the dataclasses of the standard library are, but for the time that it takes to make a class."""
 
+from __future__ import annotations
+
 import copy
 import dataclasses
 import inspect
@@ -8,8 +10,6 @@ import statistics
 import sys
 import time
 import typing
-from decimal import Decimal
-from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -104,17 +104,6 @@ def test_either_is_built_on_the_other(first, second):
         wide.value = 2
     with pytest.raises(TypeError, match="cannot inherit non-frozen"):
         dataclasses.dataclass(type("Loose", (Wide,), {}))
-
-
-def test_annotations_name_what_is_imported_when_it_is_first_used(monkeypatch):
-    home = ModuleType("a_module_of_a_test")
-    home.__getattr__ = lambda name: home.__dict__.setdefault(name, Decimal)
-    monkeypatch.setitem(sys.modules, home.__name__, home)
-    edge = type("Edge", (), {"__module__": home.__name__, "__annotations__": {"value": "Number | None"}})
-    assert records.find_annotation(edge, "value") == Decimal | None
-    del home.__getattr__
-    with pytest.raises(AttributeError, match="Unheard"):
-        records.work_out("Unheard | None", home.__name__)
 
 
 def test_classes_are_told_apart():
@@ -242,8 +231,8 @@ def test_named_tuples_are_those_of_the_standard_library():
         class Edge(base):
             """An edge."""
 
-            value: "float"
-            unit: "str | None" = "rad"
+            value: float
+            unit: str | None = "rad"
 
             @property
             def double(self) -> float:
@@ -263,6 +252,56 @@ def test_named_tuples_are_those_of_the_standard_library():
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("decorator", [records.dataclass, dataclasses.dataclass])
+def test_records_are_replaced_as_copy_does_it(decorator):
+    """`copy.replace`, from Python 3.13 on, asks them to."""
+    _, wide = declare(decorator)
+    one = wide(value=1, width=2)
+    if hasattr(one, "__replace__") or decorator is records.dataclass:
+        assert one.__replace__(width=3) == wide(value=1, width=3)
+    if hasattr(copy, "replace"):
+        assert copy.replace(one, width=3) == wide(value=1, width=3)
+
+
+@pytest.mark.parametrize("decorator", [records.dataclass, dataclasses.dataclass])
+def test_fields_that_are_not_given_are_made(decorator):
+    @decorator(eq=False)
+    class Edge:
+        marks: list[int] = dataclasses.field(default_factory=list, init=False)
+
+    assert Edge().marks == []
+
+
+@pytest.mark.parametrize("decorator", [records.dataclass, dataclasses.dataclass])
+def test_a_field_without_a_default_comes_before_those_with_one(decorator):
+    def make():
+        @decorator(frozen=True)
+        class Edge:
+            value: int = 1
+            unit: str
+
+    with pytest.raises(TypeError, match="unit"):
+        make()
+
+
+@pytest.mark.parametrize("base", [records.NamedTuple, typing.NamedTuple])
+def test_what_is_no_named_tuple_is_none(base):
+    def make_late():
+        class Late(base):
+            value: int = 1
+            unit: str
+
+    def make_wide():
+        class Wide(base, Sources):
+            value: int
+
+    for make in (make_late, make_wide):
+        with pytest.raises(TypeError):
+            make()
+    with pytest.raises(TypeError, match="fields"):
+        type(records.NamedTuple)("Empty", (records.NamedTuple,), {"__module__": "m"})
+
+
 def test_named_tuples_are_pickled():
     lengths = Sources(*np.zeros((3, 1)))
     assert repr(pickle.loads(pickle.dumps(lengths))) == repr(lengths)
@@ -275,7 +314,7 @@ def test_named_tuples_compile_no_annotation(monkeypatch):
     monkeypatch.setattr(typing.ForwardRef, "__init__", refuse)
 
     class Edge(records.NamedTuple):
-        value: "float"
+        value: float
 
     assert Edge(0.5) == (0.5,)
 

@@ -83,7 +83,10 @@ _ANGLES = np.outer(np.arange(64), _FREQUENCIES)
 #: Of a series: a load on each of ninety days.
 READINGS = "\n".join(
     ["date,load"]
-    + [f"{np.datetime64('2024-01-01') + day},{load:.4f}" for day, load in enumerate(np.sin(np.arange(90)))]
+    + [
+        f"{np.datetime64('2024-01-01') + np.timedelta64(day, 'D')},{load:.4f}"
+        for day, load in enumerate(np.sin(np.arange(90)))
+    ]
 ).encode()
 SERIES = {"readings.csv": READINGS}
 TABLES = {

@@ -302,4 +302,22 @@ def test_sums_are_multiplied_out_between_those_that_are_0():
     for exponent in ([-800.0, 0.0, -800.0, -1.0, -900.0], [-800.0], [0.0, -1.0, -800.0], [-800.0, -1.0]):
         exponents = np.array(exponent)
         found = LogSum(exponent=exponents, exponent_low=None, factor=np.full(len(exponents), 0.5)).multiply_out()
-        assert found.tolist() == [0.5 * math.exp(one) for one in exponent]
+        np.testing.assert_allclose(found, [0.5 * math.exp(one) for one in exponent], rtol=1e-15)
+
+
+@pytest.mark.parametrize("boundary", ["none", "reflect"])
+def test_weights_between_frequencies_that_are_far_apart_have_their_digits(boundary):
+    """Half a unit of the last place of a frequency of 1,700 bins changes a weight four bandwidths away by 2.4e-13."""
+    d, b = 1 << 16, 4
+    weights = compute_spectrum(Sinusoidal(d=d, rho=1e300), boundary=boundary).weights
+    with mpmath.workdps(40):
+        rho, turn = mpmath.mpf(1e300), 2 * mpmath.pi
+        frequencies = [mpmath.mpf(d) / turn * rho ** (-mpmath.mpf(2 * i) / d) for i in range(250)]
+
+        def weigh(k):
+            return sum(mpmath.exp(-((k - u) ** 2) / (2 * b * b)) for u in frequencies if abs(k - u) < 20 * b)
+
+        for u in frequencies[:150]:
+            for k in range(round(u) + b, round(u) + 5 * b, b):
+                found = mpmath.mpf(float(weights[k])) / mpmath.mpf(float(weights[round(u)]))
+                assert abs(found / (weigh(k) / weigh(round(u))) - 1) < 1e-13

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pe_spectra import models
 from pe_spectra.errors import FileError
 from pe_spectra.findings import Finding
 from pe_spectra.models.audit import LayerAudit
@@ -19,9 +19,6 @@ from pe_spectra.wording import join
 
 __all__ = ["audit_configuration", "list_findings"]
 
-if TYPE_CHECKING:
-    from pe_spectra.models.model_audit import ModelAudit
-
 #: In the order in which their findings are listed, of one level.
 _CHECKS = (*about_keys.CHECKS, *about_scaling.CHECKS, *about_lengths.CHECKS, *about_scaling.LAST_CHECKS)
 
@@ -33,7 +30,7 @@ def audit_configuration(
     served: int | None = None,
     allocated: int | None = None,
     reader: Stack | None = None,
-) -> ModelAudit:
+) -> models.ModelAudit:
     """Say what a configuration really gives, and what is wrong with it.
 
     Parameters
@@ -95,7 +92,7 @@ def _audit_parts(configuration: Configuration, lengths: Lengths) -> tuple[tuple[
     return tuple(layer for layers, _ in audited for layer in layers), tuple(found)
 
 
-def _audit_as_read(configuration: Configuration, lengths: Lengths, reader: Stack) -> ModelAudit:
+def _audit_as_read(configuration: Configuration, lengths: Lengths, reader: Stack) -> models.ModelAudit:
     """Audit the part that reads text as an implementation reads it."""
     if not reader.reads_format(configuration.format):
         formats = [name for name in FORMATS if reader.reads_format(name)]

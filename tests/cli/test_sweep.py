@@ -20,6 +20,7 @@ import pytest
 from pe_spectra.cli import sweeping
 from pe_spectra.cli.sweep_points import _read_values
 from pe_spectra.cli.sweeping import _list_commands
+from pe_spectra.errors import InputError
 from pe_spectra.experiment import pools
 from pe_spectra.files import parquet_table
 from pe_spectra.files.ledger import read_ledger
@@ -124,12 +125,12 @@ def test_lines_are_there_as_soon_as_they_are_answered(cli, here, monkeypatch):
 
     def stop_at_third(points, columns):
         if len(answered) == 2:
-            raise KeyboardInterrupt
+            raise InputError("stopped")
         answered.extend(points)
         return answer(points, columns)
 
     monkeypatch.setattr(sweeping, "answer_points", stop_at_third)
-    assert cli(SWEEP.replace(" --workers 1", "")).code == 130
+    assert cli(SWEEP.replace(" --workers 1", "")).code == 2
     lines = (here / "sweep.csv").read_text(encoding="utf-8").splitlines()
     assert [line.partition(",")[0].rpartition(" ")[0] for line in lines[2:]] == [one.key for one in answered]
 

@@ -50,7 +50,10 @@ _INSTEAD = {
     "freeze": "freeze config.json --output other.json",
 }
 #: Those that stay below the target, noise included.
-QUICK = ("spectrum", "reconstruct", "count-low-bin", "export", "schema", "audit", "check", "diff", "freeze")
+QUICK = (
+    *("spectrum", "reconstruct", "faithfulness", "count-low-bin", "claims", "schema", "encodings", "export"),
+    *("audit", "diff", "check", "stacks", "sweep"),
+)
 _AT_ONCE = f"import gc, os; gc.set_threshold({_MANY}); import {{}}; os._exit(0)"
 #: What stands in S2 before anything of ours, and the most that it has been of `import typer`.
 PARTS = {"Typer alone": 0.9, "Typer and NumPy": 1.6, "Typer, NumPy and what else of Python is needed": 1.7}

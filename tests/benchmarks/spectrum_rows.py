@@ -1,10 +1,9 @@
 """Eq. (15): rows E1 to E8, but for those of `pe-spectra bench`.
 
 E1, E2: what no sum by moments can leave out takes 1.3 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
-the whole between two and three times as long on an idle processor with AVX-512, and less where others use its memory,
-for which the transform waits longer: sources gathered into rows of one cell and rows that are filled up take as long as
-their powers and products, and the rest goes into points beyond the sources, low words and arrays of some hundred
-numbers.
+the whole about twice as long, more on an idle processor and less where others use its memory, for which the transform
+waits longer: sources gathered into rows of one cell and rows that are filled up take a third as long as their powers
+and products, and the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of
 truth values: 15.7 MiB at least, and 1.1 times that is the target.

@@ -401,6 +401,7 @@ ROWS: tuple[RatioRow, ...] = (
         target=2,
         at_most=False,
         measure=precision_rows.measure_unique,
+        gate=True,
     ),
     RatioRow(
         name="F6",

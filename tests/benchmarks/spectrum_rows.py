@@ -2,8 +2,8 @@
 
 E1, E2: what no sum by moments can leave out takes 1.3 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
 the whole about twice as long, more on an idle processor and less where others use its memory, for which the transform
-waits longer: sources gathered into rows of one cell and rows that are filled up take a third as long as their powers
-and products, and the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
+waits longer. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are gathered into them;
+the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of
 truth values: 15.7 MiB at least, and 1.1 times that is the target.

@@ -112,7 +112,8 @@ def test_processes_are_opened_for_what_takes_longer_than_to_open_them(cli, here,
     assert json.loads(cli(f"{quick} --json").out)["computed"] == 6
     assert json.loads(cli(f"{quick} --json").out)["computed"] == 0
     assert opened == []
-    monkeypatch.setattr(sweeping, "_ALONE", 0.0)
+    look = sweeping._look_at_first
+    monkeypatch.setattr(sweeping, "_look_at_first", lambda points: (look(points)[0], 60.0))
     assert json.loads(cli(f"{slow} --json").out)["computed"] == 6
     assert (opened, sum(map(len, portions))) == ([7], 6)
     cli(SWEEP)

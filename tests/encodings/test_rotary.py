@@ -124,6 +124,7 @@ def test_without_any_frequency_all_positions_are_one(encoding):
     assert encoding.theorem.kind == "period"
     assert_array_equal(encoding.table(5), np.tile(encoding.table(1), (5, 1)))
     assert encoding.turns(0) == 0
+    assert isinstance(encoding.turns(0), Fraction)  # exactly, whatever the scaling
 
 
 # ----------------------------------------------------------------------------------- what is refused

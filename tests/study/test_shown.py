@@ -2,6 +2,7 @@
 
 import pytest
 
+from pe_spectra.study import shown
 from pe_spectra.study.counting import LEVEL, NEEDING, REFERENCE
 from pe_spectra.study.shown import find_shown
 from tests.pages.study_page import report
@@ -19,6 +20,12 @@ def test_counts_are_those_of_the_report(arm, norm):
     found = find_shown(arm)
     assert (found.better, found.worse) == (sum(d > 0 for d in differing), sum(d < 0 for d in differing))
     assert found.comparisons == len(rows) > 0
+
+
+def test_nothing_is_told_without_the_study(monkeypatch):
+    assert find_shown("dft") is not None
+    monkeypatch.setattr(shown, "find_study", lambda: None)
+    assert find_shown("dft") is None
 
 
 def test_what_was_not_trained_and_the_reference_have_none():

@@ -21,6 +21,7 @@ from pe_spectra.exact import (
     ArrayLike,
     lattice_pairs,
     list_powers,
+    repeat_number,
     sin_cos,
     stack_words,
     sum_cosines,
@@ -66,8 +67,8 @@ class Pairs(Encoding):
     def frequencies(self) -> Frequencies:
         """Frequencies in the order of the columns, each with its sine and cosine."""
         high, low, _ = self.words()
-        ones, zeros = np.ones_like(high), np.zeros_like(high)
-        return Frequencies(values=high, low=low, masses=ones, phases=zeros, amplitude=self.amplitude)
+        ones = repeat_number(1.0, len(high))
+        return Frequencies(values=high, low=low, masses=ones, phases=np.zeros_like(high), amplitude=self.amplitude)
 
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position, to 48 digits."""

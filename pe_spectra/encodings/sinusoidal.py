@@ -20,6 +20,7 @@ from pe_spectra.exact import (
     compute_ratio,
     ladder_pairs,
     ladder_words,
+    repeat_number,
     sin_cos,
     stack_words,
     to_words,
@@ -88,9 +89,9 @@ class Sinusoidal(Pairs):
     def frequencies(self) -> Frequencies:
         """Frequencies of Eq. (3), largest first for rho > 1; M = ceil(d / 2)."""
         values, low = ladder_pairs(float(self.rho), self.d)
-        masses, phases = np.ones_like(values), np.zeros_like(values)
+        masses, phases = repeat_number(1.0, len(values)), np.zeros_like(values)
         if self.d % 2:
-            masses[-1] = 0.5
+            masses = np.append(masses[1:], 0.5)
             # the lone sine as a cosine: sin(w (s + offset)) = cos(w s + phase)
             word = to_words(CONTEXT.multiply(self.turns(len(values) - 1), TWO_PI))
             sine, cosine = sin_cos(np.array([word]).T, [self.offset])

@@ -28,7 +28,7 @@ DEFAULT_BANDWIDTH = 4.0
 _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
 _LOW_WORDS = 256.0
-_CHUNK = 1 << 13
+_CHUNK = 1 << 14
 #: Encodings whose kernels are summed at a time.
 _SETS = 256
 
@@ -204,9 +204,10 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
     """Return frequencies in bins as pairs; low words are 0 where a sum over very many pairs cannot show them."""
     u = values * divide_into_words(Decimal(n), TWO_PI)[0]
     u_low, is_high = np.zeros_like(u), u > _LOW_WORDS * bandwidth
-    for start in range(int(is_high.argmax()) if is_high.any() else len(u), len(u), _CHUNK):
+    first = int(is_high.argmax())
+    for start in range(first if is_high[first] else len(u), len(u), _CHUNK):
         part = slice(start, start + _CHUNK)
-        u[part], u_low[part] = _scale(values[part], low[part], n)
+        u_low[part] = _scale(values[part], low[part], n)[1]
     return u, u_low
 
 

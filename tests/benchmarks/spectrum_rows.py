@@ -26,7 +26,7 @@ from pe_spectra.benchmarks.formula_ratios import BANDWIDTH, WIDTH, list_bins, pr
 from pe_spectra.benchmarks.measuring import Ratios, compare_calls
 from pe_spectra.cli.render import render
 from pe_spectra.cli.terminal import Screen
-from pe_spectra.spectrum import density, gaussian_pairs, gaussian_sums
+from pe_spectra.spectrum import density, gaussian_cells, gaussian_pairs, gaussian_sums
 from tests.benchmarks.measuring import measure_resident, trace_peak
 
 LARGE = 1 << 20
@@ -47,9 +47,8 @@ def weigh_in_parts(d: int) -> None:
         y = values[start : start + _IN_CACHE] * (d / (2 * math.pi))
         y = (y - 1.0).reshape(-1, _ROW)
         fine, coarse = tables[:, :, : len(y)]
-        for table in (fine, coarse):
-            for power in range(1, _POWERS):
-                np.multiply(table[power - 1], y, out=table[power])
+        fine[1] = y
+        gaussian_cells._fill_powers(fine, coarse)
         products.append(fine.transpose(1, 0, 2) @ coarse.transpose(1, 2, 0))
     size = int(3 * BANDWIDTH)
     cells = math.ceil(values[0] * (d / (2 * math.pi)) / size)

@@ -176,8 +176,8 @@ def test_one_source_before_a_crowd_keeps_its_digits(delta: float) -> None:
     u = np.concatenate([[100.0], 100.0 + np.sort(np.random.default_rng(2).uniform(delta, 1.1 * delta, 200_000))])
     sources, variance = Sources(u, np.zeros_like(u), np.ones_like(u)), 16.0
     points = np.linspace(100.0, 0.0, 60)
-    exponent, factor = points.copy(), np.empty(len(points))
-    _sum_outside(sources, 4.0, exponent, factor)
+    exponent, factor = points[0] - points, np.empty(len(points))
+    _sum_outside(sources, 4.0, points[0], exponent, factor)
     gap = u - u[0]
     for point, found in zip(points, factor, strict=True):
         wanted = math.fsum(np.exp(-gap * (gap + 2 * (100.0 - point)) / (2 * variance)))

@@ -51,17 +51,6 @@ _TERMS = 1 << 20
 _SPLITTER = 134217729.0  # 2**27 + 1: splits a double into two halves of 26 bits
 
 
-def repeat_number(number: float, count: int) -> F64:
-    """Return a number as an array of so many, (count,): of stride 0, so that it takes no room and shows what it is.
-
-    >>> repeat_number(1.0, 3)
-    array([1., 1., 1.])
-    """
-    one = np.array(number)
-    one.flags.writeable = False
-    return np.ndarray(count, one.dtype, one, strides=(0,))
-
-
 def to_words(value: Decimal, count: int = 3) -> tuple[float, ...]:
     """Write a decimal number as a sum of `count` doubles, largest first.
 

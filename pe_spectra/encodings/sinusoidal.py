@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, explain_aliasing, interleave
+from pe_spectra.encodings.pairs import ONE, Pairs, compute_geometric_words, explain_aliasing, interleave
 from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
 from pe_spectra.encodings.protocol import Frequencies, Theorem
 from pe_spectra.exact import (
@@ -20,7 +20,6 @@ from pe_spectra.exact import (
     compute_ratio,
     ladder_pairs,
     ladder_words,
-    repeat_number,
     sin_cos,
     stack_words,
     to_words,
@@ -89,7 +88,7 @@ class Sinusoidal(Pairs):
     def frequencies(self) -> Frequencies:
         """Frequencies of Eq. (3), largest first for rho > 1; M = ceil(d / 2)."""
         values, low = ladder_pairs(float(self.rho), self.d)
-        masses, phases = repeat_number(1.0, len(values)), np.zeros_like(values)
+        masses, phases = np.ndarray(len(values), float, ONE, strides=(0,)), np.zeros_like(values)
         if self.d % 2:
             masses = np.append(masses[1:], 0.5)
             # the lone sine as a cosine: sin(w (s + offset)) = cos(w s + phase)

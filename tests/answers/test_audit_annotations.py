@@ -98,9 +98,10 @@ def test_files_that_could_not_be_used_come_first_with_the_reason():
     assert (first.finding.level, first.finding.message) == ("error", "is empty")
 
 
-def test_keys_of_the_part_that_is_audited_go_before_those_of_another():
+def test_keys_of_the_part_that_is_audited_go_before_those_of_another_and_of_the_whole():
     text = """{
   "model_type": "llava",
+  "rope_theta": 10000.0,
   "vision_config": {"model_type": "pixtral", "rope_theta": 7.0},
   "text_config": {
     "model_type": "llama",
@@ -109,9 +110,9 @@ def test_keys_of_the_part_that_is_audited_go_before_those_of_another():
 }"""
     regions = find_key_regions(text)
     finding = say("rope_theta is out of range (0.001)")
-    assert choose_region(finding, regions, "text_config").line == 6
+    assert choose_region(finding, regions, "text_config").line == 7
     vision = say("vision_config: none gives it; state max_position_embeddings", "vision_config")
-    assert choose_region(vision, regions, "text_config").line == 3
+    assert choose_region(vision, regions, "text_config").line == 4
 
 
 def test_the_layers_that_a_sentence_is_about_are_no_key_where_it_names_another():

@@ -225,11 +225,12 @@ def test_no_statement_is_too_odd():
     assert answers > 300
 
 
-@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
-def test_a_single_position_is_served_as_two_are(kind):
-    configuration = state(block(kind, {**LONG, "factor": 8.0}), head_dim=96)
-    one, two = (read("transformers-5", configuration, served) for served in (1, 2))
-    assert_array_equal(one.frequencies, two.frequencies)
+def test_a_single_position_is_not_lengthened():
+    """LlamaRotaryEmbedding of transformers 4.57.6 and 5.24.0 with max_position_embeddings 1, heads of 8, factor 8."""
+    configuration = state(block("dynamic", {"factor": 8.0}), length=1, head_dim=8)
+    one, two = (read("transformers-5", configuration, served).frequencies for served in (1, 2))
+    np.testing.assert_allclose(one, [1.0, 0.1, 0.01, 0.001], rtol=1e-15)
+    np.testing.assert_allclose(two, [1.0, 0.048074985676914, 0.002311204247836, 0.000111111111111], rtol=1e-11)
 
 
 LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64, "factor": 32.0}

@@ -221,13 +221,8 @@ class Description:
             self.values["truncate"] = "no"
 
     def find_served(self) -> int | None:
-        """Return the length that is served: the one that is asked for, else what the file states.
-
-        At least 2, below which nothing depends on it.
-        """
-        if self.served is not None:
-            return max(2, self.served)
-        return state_served(self.block, self.configuration.length)
+        """Return the length that is served: the one that is asked for, else what the file states."""
+        return self.served or state_served(self.block, self.configuration.length)
 
     def take_longrope_lengths(self) -> None:
         """Take the lengths of longrope as stacks do that have the attention factor from nothing else."""

@@ -30,9 +30,6 @@ from pe_spectra.limits import MAX_POSITION
 if TYPE_CHECKING:
     from fractions import Fraction
 
-#: What the masses of pairs are filled with, at a stride of 0: they take no room, and show that all are the same.
-ONE = np.ones(1)
-ONE.flags.writeable = False
 #: Columns of a table in the order of another; a slice for the same order.
 Columns: TypeAlias = "I64 | slice"
 
@@ -69,8 +66,8 @@ class Pairs(Encoding):
     def frequencies(self) -> Frequencies:
         """Frequencies in the order of the columns, each with its sine and cosine."""
         high, low, _ = self.words()
-        ones = np.ndarray(len(high), float, ONE, strides=(0,))
-        return Frequencies(values=high, low=low, masses=ones, phases=np.zeros_like(high), amplitude=self.amplitude)
+        ones, zeros = np.ones_like(high), np.zeros_like(high)
+        return Frequencies(values=high, low=low, masses=ones, phases=zeros, amplitude=self.amplitude)
 
     def turns(self, index: int) -> Fraction | Decimal:
         """Frequency `index` in turns per position, to 48 digits."""

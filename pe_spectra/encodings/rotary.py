@@ -32,7 +32,7 @@ _TERMS = 1 << 20
 #: Below 1 a scaling shortens the context: nobody means that, but implementations compute it.
 _FACTORS = RealRange(minimum=1e-3, maximum=1e6)
 _NUMBERS = RealRange(minimum=1e-6, maximum=1e6)
-_LENGTHS = IntegerRange(minimum=2, maximum=MAX_CONTEXT)
+_LENGTHS, _SERVED = (IntegerRange(minimum=least, maximum=MAX_CONTEXT) for least in (2, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class Rope(Pairs):
         like=_key("original", _LENGTHS, "L, context length of the training; not set: 8192 for llama3")
     )
     served: int | None = parameter(
-        like=_key("served", _LENGTHS, "current length, which decides what dynamic and longrope do")
+        like=_key("served", _SERVED, "current length, which decides what dynamic and longrope do")
     )
     beta_fast: float = parameter(like=_key("beta_fast", _NUMBERS, "pairs that turn so often within L are kept", 32.0))
     beta_slow: float = parameter(like=_key("beta_slow", _NUMBERS, "pairs that turn less often are divided by s", 1.0))

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from pe_spectra.encodings.pairs import ONE, Pairs, compute_geometric_words, explain_aliasing, interleave
+from pe_spectra.encodings.pairs import Pairs, compute_geometric_words, explain_aliasing, interleave
 from pe_spectra.encodings.parameters import RHO, WIDTH, Parameter, parameter
 from pe_spectra.encodings.protocol import Frequencies, Theorem
 from pe_spectra.exact import (
@@ -88,9 +88,9 @@ class Sinusoidal(Pairs):
     def frequencies(self) -> Frequencies:
         """Frequencies of Eq. (3), largest first for rho > 1; M = ceil(d / 2)."""
         values, low = ladder_pairs(float(self.rho), self.d)
-        masses, phases = np.ndarray(len(values), float, ONE, strides=(0,)), np.zeros_like(values)
+        masses, phases = np.ones_like(values), np.zeros_like(values)
         if self.d % 2:
-            masses = np.append(masses[1:], 0.5)
+            masses[-1] = 0.5
             # the lone sine as a cosine: sin(w (s + offset)) = cos(w s + phase)
             word = to_words(CONTEXT.multiply(self.turns(len(values) - 1), TWO_PI))
             sine, cosine = sin_cos(np.array([word]).T, [self.offset])

@@ -25,7 +25,7 @@ _REACH = 9.0
 _STEP = 5
 _TERMS = _STEP * _STEP
 #: Sources to a row. A cell takes the shortest row that holds it, or as many of the longest as it needs, the last one
-#: filled up with masses of 0.
+#: filled up.
 _SLOTS = (8, 32, 80)
 #: Places in the rows whose powers are made together, sources that are placed together, and points of one product.
 _PLACES, _TOGETHER, _POINTS = 3 << 14, 1 << 15, 1024
@@ -89,7 +89,8 @@ def _share_masses(margin: int, widths: float) -> F64:
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64) -> F64:
     """Return sum of mass y**n over the sources of each cell, y their places from its centre; shape (cells, 25) by n."""
     moments = np.zeros((len(centres), _TERMS))
-    is_uniform = bool((masses[: None if masses.strides[0] else 1] == 1.0).all())
+    # through a reversed view NumPy looks several times as long
+    is_uniform = bool((masses[:: -1 if masses.strides[0] < 0 else 1] == 1.0).all())
     for start in range(bounds[0], bounds[-1], _TOGETHER):
         part = slice(start, min(start + _TOGETHER, bounds[-1]))
         cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
@@ -113,7 +114,8 @@ def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64)
 def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -> F64:
     """Return the moments of some cells, each laid out in rows of so many sources.
 
-    `masses` is None where all are 1. What fills up a row are the sources behind it, whose powers are finite numbers.
+    `masses` is None where all are 1. What fills up a row are the sources behind it, which are finite numbers: their
+    places are multiplied by 0, and so is their power 0.
     """
     filled, firsts = sizes, None
     if slots == _SLOTS[-1]:
@@ -150,7 +152,7 @@ def _take_windows(values: F64, starts: I64, size: int) -> F64:
 
 @cache
 def _list_masks(slots: int) -> F64:
-    """Masses of a row whose first 0, 1, .. slots are filled: to take them is quicker than to compare places."""
+    """1 in the first 0, 1, .. slots of a row, 0 in the others: to take them is quicker than to compare places."""
     return np.tri(slots + 1, slots, -1)
 
 

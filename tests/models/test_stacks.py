@@ -233,6 +233,14 @@ def test_a_single_position_is_not_lengthened():
     np.testing.assert_allclose(two, [1.0, 0.048074985676914, 0.002311204247836, 0.000111111111111], rtol=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["dynamic", "longrope"])
+def test_a_single_position_is_served_as_few_are(kind):
+    configuration = state(block(kind, {**LONG, "factor": 8.0}), head_dim=96)
+    one, few = (read("transformers-5", configuration, served) for served in (1, 100))
+    assert one.rope.served == 1
+    assert_array_equal(one.frequencies, few.frequencies)
+
+
 LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factor": [2.0] * 64, "factor": 32.0}
 
 

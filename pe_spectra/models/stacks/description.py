@@ -222,7 +222,7 @@ class Description:
 
     def find_served(self) -> int | None:
         """Return the length that is served: the one that is asked for, else what the file states."""
-        return self.served or state_served(self.block, self.configuration.length)
+        return state_served(self.block, self.configuration.length) if self.served is None else self.served
 
     def take_longrope_lengths(self) -> None:
         """Take the lengths of longrope as stacks do that have the attention factor from nothing else."""

@@ -27,6 +27,7 @@ _Number = TypeVar("_Number", bound=np.generic)
 #: As wide as in numpy.typing, which takes half a millisecond to import.
 NDArray = np.ndarray[Any, np.dtype[_Number]]
 F64 = NDArray[np.float64]
+C128 = NDArray[np.complex128]
 I64 = NDArray[np.int64]
 
 #: Relative error of numbers that are exact: a few roundings in float64.

@@ -11,7 +11,7 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64, ArrayLike, NDArray, find_largest
+from pe_spectra.exact import C128, F64, ArrayLike, find_largest
 from pe_spectra.limits import MAX_HELD_ENTRIES
 from pe_spectra.numbers import IntegerRange
 from pe_spectra.quantities import Result, derived, quantity
@@ -183,7 +183,7 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     return np.fft.irfft(c, spectrum.grid)
 
 
-def _square(c: NDArray[np.complex128]) -> F64:
+def _square(c: C128) -> F64:
     """The squares of the magnitudes of coefficients."""
     power: F64 = c.real**2
     power += c.imag**2

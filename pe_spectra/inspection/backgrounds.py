@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pe_spectra.exact import F64, NDArray
+from pe_spectra.exact import C128, F64, NDArray
 from pe_spectra.ordering import find_median
 from pe_spectra.records import NamedTuple
 
@@ -42,7 +42,7 @@ class Bins(NamedTuple):
     """Bins of a spectrum, one of each two that are conjugate: cycles over each side (n, axes), Fourier coefficients."""
 
     cycles: F64
-    vectors: NDArray[np.complex128]
+    vectors: C128
     shape: tuple[int, ...]
     rest: float
 

@@ -13,7 +13,7 @@ from pe_spectra.encodings import ENCODINGS, Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
 from pe_spectra.encodings.parameters import Parameter, format_value
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, I64, NDArray
+from pe_spectra.exact import C128, F64, I64
 from pe_spectra.numbers import Choice, RealRange
 
 #: Families whose tables are added to a token, and whose entries follow from a formula.
@@ -131,9 +131,9 @@ def measure_frequencies(table: F64, labels: I64) -> F64 | None:
     return turned
 
 
-def _multiply_rows(pairs: NDArray[np.complex128], lag: int) -> NDArray[np.complex128]:
+def _multiply_rows(pairs: C128, lag: int) -> C128:
     """Sum over the rows of what a pair of columns is, times the conjugate of what it was `lag` rows before."""
-    products: NDArray[np.complex128] = np.einsum("ij,ij->j", pairs[lag:], pairs[:-lag].conj())
+    products: C128 = np.einsum("ij,ij->j", pairs[lag:], pairs[:-lag].conj())
     return products
 
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from pe_spectra.encodings import Encoding, HasTable
 from pe_spectra.encodings.pairs import Pairs
-from pe_spectra.exact import F64, I64, NDArray
+from pe_spectra.exact import C128, F64, I64
 from pe_spectra.inspection.candidates import count_digits, find_columns, label_columns, list_free, vary
 from pe_spectra.inspection.formula_fits import FormulaFit, choose_rows
 from pe_spectra.limits import MAX_LENGTH
 from pe_spectra.ordering import list_distinct
 from pe_spectra.records import dataclass
-
-C128 = NDArray[np.complex128]
 
 #: Rows by which phases are measured.
 _MEASURED = 256

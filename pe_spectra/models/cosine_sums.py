@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from pe_spectra.encodings.rope_ladders import compute_cosine, compute_ladder
-from pe_spectra.exact import CONTEXT, F64
+from pe_spectra.exact import C128, CONTEXT, F64
 from pe_spectra.ordering import list_distinct
 from pe_spectra.records import NamedTuple, dataclass
 
@@ -58,36 +58,51 @@ def find_first_negative_lag(frequencies: Sequence[Decimal] | Sequence[float], li
     1707
     """
     theta = np.array([float(frequency) for frequency in frequencies])
-    for first, stop in _split(limit, theta.size):
+    # each block is four times as long as the one before, to a largest, whose tables are of its square root
+    largest = min(_LARGEST_BLOCK, (_HELD // theta.size) ** 2)
+    first, size = 1, min(_FIRST_BLOCK, largest)
+    while first <= limit:
+        stop = min(first + size, limit + 1)
         sums, doubt = _sum_block(theta, first, stop), _bound_sum_error(theta, stop - 1)
         for place in np.flatnonzero(sums <= doubt):
             lag = first + int(place)
             if sums[place] < -doubt or _sum_exactly(tuple(map(Decimal, frequencies)), lag) < 0:
                 return lag
+        first, size = stop, min(4 * size, largest)
     return None
 
 
 def _sum_block(theta: F64, first: int, stop: int) -> F64:
     """Compute sum_i cos(m theta_i) for m = first .. stop - 1 by the addition theorem, m = first + a + step b."""
     step = math.isqrt(stop - first - 1) + 1
-    fine = np.multiply.outer(theta, np.arange(step, dtype=float))
-    coarse = np.multiply.outer(first + step * np.arange(-(-(stop - first) // step), dtype=float), theta)
-    left, right = np.hstack([np.cos(coarse), -np.sin(coarse)]), np.vstack([np.cos(fine), np.sin(fine)])
-    sums: F64 = np.empty((left.shape[0], step))
+    # as pairs of real numbers, one side conjugate: their product is cos cos - sin sin
+    left = _list_waves(theta, first, step, -(-(stop - first) // step)).conj().view(float)
+    right = _list_waves(theta, 0, 1, step).view(float).T
+    sums: F64 = np.empty((len(left), step))
     # their product, by square tiles that are each computed in one thread
     side = max(1, math.isqrt(_UNDIVIDED // left.shape[1]))
-    for top, begin in itertools.product(range(0, left.shape[0], side), range(0, step, side)):
+    for top, begin in itertools.product(range(0, len(left), side), range(0, step, side)):
         rows, columns = slice(top, top + side), slice(begin, begin + side)
-        sums[rows, columns] = left[rows] @ right[:, columns]
+        np.matmul(left[rows], right[:, columns], out=sums[rows, columns])
     return sums.ravel()[: stop - first]
+
+
+def _list_waves(theta: F64, first: int, step: int, count: int) -> C128:
+    """Compute exp(i m theta) for m = first, first + step, .., (count, M), by the addition theorem as well."""
+    side = math.isqrt(count - 1) + 1
+    lags = step * np.arange(side, dtype=float), first + step * side * np.arange(-(-count // side), dtype=float)
+    waves = np.empty((side + len(lags[1]), len(theta)), complex)
+    angles = np.multiply.outer(np.concatenate(lags), theta)
+    waves.real, waves.imag = np.cos(angles), np.sin(angles)
+    return (waves[side:, None] * waves[:side]).reshape(-1, len(theta))[:count]
 
 
 def _bound_sum_error(theta: F64, lag: int) -> float:
     """Bound the error of the sums of cosines up to `lag` that come from float64 frequencies.
 
-    Frequencies and angles are rounded, together at most 2 u m theta, u = 2**-53; each of the 2 M products of
-    sines and cosines (right to 4 units in the last place) has 20 u, and their sum in any order 2 M u on each
-    of M terms. Twice of all that.
+    Frequencies and angles are rounded, together at most 2 u m theta, u = 2**-53. Sines and cosines are right to 4 u, so
+    that products of two waves have 4 u sqrt(8) + 1.5 u < 13 u in each part, and those of two such have
+    13 u sqrt(8) + 1.5 u < 40 u; the sum of M of them in any order has 2 M u on each. Twice of all that.
     """
     return 2 * _U * (2 * lag * float(np.sum(theta)) + theta.size * (2 * theta.size + 40))
 
@@ -102,16 +117,6 @@ def _sum_exactly(frequencies: Sequence[Decimal], lag: int) -> Decimal:
     for theta in frequencies:
         total = CONTEXT.add(total, compute_cosine(CONTEXT.multiply(theta, Decimal(lag))))
     return total
-
-
-def _split(limit: int, pairs: int) -> Iterator[tuple[int, int]]:
-    """Blocks of lags [first, stop) from 1 to `limit`, each four times as long as the one before, to a largest."""
-    largest = min(_LARGEST_BLOCK, (_HELD // pairs) ** 2)  # tables of the square root of a block
-    first, size = 1, min(_FIRST_BLOCK, largest)
-    while first <= limit:
-        stop = min(first + size, limit + 1)
-        yield first, stop
-        first, size = stop, min(4 * size, largest)
 
 
 @dataclass(frozen=True, kw_only=True)

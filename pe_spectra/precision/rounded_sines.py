@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from pe_spectra.exact import CONTEXT, F64, TWO_PI, NDArray, sin_cos_of_turns
+from pe_spectra.exact import C128, CONTEXT, F64, TWO_PI, NDArray, sin_cos_of_turns
 
 F32 = NDArray[np.float32]
 
@@ -87,7 +87,7 @@ class RoundedSines:
 
 
 @cache
-def _tabulate() -> tuple[NDArray[np.complex128], float, tuple[float, ...]]:
+def _tabulate() -> tuple[C128, float, tuple[float, ...]]:
     """The table, as complex numbers; how many of its steps a radian has; and a step in three words."""
     sine, cosine = sin_cos_of_turns(np.arange(_NODES), _NODES)
     table = cosine + 1j * sine

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pe_spectra.exact import F64
+from pe_spectra.exact import C128, F64
 from pe_spectra.quantities import ReadOnly
 from pe_spectra.records import dataclass
-from pe_spectra.series.transform import C128, Ladder
+from pe_spectra.series.transform import Ladder
 
 #: Frequencies for each cycle over the record.
 OVERSAMPLING = 4

@@ -10,10 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pe_spectra.exact import F64, NDArray
+from pe_spectra.exact import C128, F64
 from pe_spectra.records import dataclass
 
-C128 = NDArray[np.complex128]
 #: Points of the grid that a sample is spread over: with a grid twice as fine as needed errors are near 1e-13.
 _WIDTH = 14
 #: Shape of the kernel exp(beta (sqrt(1 - z**2) - 1)), by its width.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pe_spectra.exact import F64, NDArray, list_blocks
+from pe_spectra.exact import C128, F64, NDArray, list_blocks
 from pe_spectra.models.dumps.dump import StrayedRows
 from pe_spectra.models.rotation import take_off_turns
 from pe_spectra.records import NamedTuple
@@ -28,7 +28,7 @@ class Lines(NamedTuple):
 
 def follow_phases(
     phases: F64,
-    first: NDArray[np.complex128],
+    first: C128,
     turned: NDArray[np.bool_],
     lost: float = LOST,
     positions: F64 | None = None,

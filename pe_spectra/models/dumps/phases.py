@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pe_spectra.errors import InputError
-from pe_spectra.exact import F64, NDArray, list_blocks
+from pe_spectra.exact import C128, F64, NDArray, list_blocks
 from pe_spectra.models.dumps.dump import (
     Dump,
 )
@@ -28,9 +28,7 @@ _ROUNDINGS, _GROWN = 2, 0.1
 _NEAR_INTEGER = 0.02
 
 
-def read_phases(
-    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], *, stored: str, rounding: str
-) -> Dump:
+def read_phases(phases: F64, first: C128, turned: NDArray[np.bool_], *, stored: str, rounding: str) -> Dump:
     """Follow the phases of each pair from row to row; those that all fall are turned, in place.
 
     Parameters
@@ -89,9 +87,7 @@ def read_phases(
     )
 
 
-def _fit_lines(
-    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], rounding: str
-) -> tuple[Lines, bool, str | None]:
+def _fit_lines(phases: F64, first: C128, turned: NDArray[np.bool_], rounding: str) -> tuple[Lines, bool, str | None]:
     """Fit the line of each pair to all rows, or to those in front that others stray from; say whether some do.
 
     Returned is the type, too, that positions were rounded to, where lines over rounded positions explain all rows.
@@ -112,9 +108,7 @@ def _fit_lines(
     return (lines, False, None) if even is None else (follow_phases(phases[:even], first, turned), True, None)
 
 
-def _follow_rounded(
-    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], kind: str, allowed: float
-) -> Lines | None:
+def _follow_rounded(phases: F64, first: C128, turned: NDArray[np.bool_], kind: str, allowed: float) -> Lines | None:
     """Fit lines over positions that were rounded to a type before they were multiplied, if that explains all phases.
 
     Steps of rounded positions move lines over even ones, which would then not be those that were computed.
@@ -133,9 +127,7 @@ def _round_positions(rows: int, kind: str | None) -> F64:
     return positions if kind is None else round_to(positions, DTYPES[kind]).astype(np.float64)
 
 
-def _count_even_rows(
-    phases: F64, first: NDArray[np.complex128], turned: NDArray[np.bool_], allowed: float
-) -> int | None:
+def _count_even_rows(phases: F64, first: C128, turned: NDArray[np.bool_], allowed: float) -> int | None:
     """Count the rows in front that are as even as storing leaves them; None where rounding may say why not all are.
 
     Lines through rows beyond a break are no lines of those before it.

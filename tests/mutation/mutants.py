@@ -48,9 +48,8 @@ class Mutant:
 
     def find(self, sources: Mapping[str, str]) -> list[Place]:
         """Return the places of the old text in the sources of a package, by their paths in it."""
-        places = [
-            Place(file=file, start=start) for file, text in sources.items() for start in _find_all(text, self.old)
-        ]
+        files = [file for file, text in sources.items() if self.old in text]
+        places = [Place(file=file, start=start) for file in files for start in _find_all(sources[file], self.old)]
         if not self.within:
             return places
         return [place for place in places if self._is_within(sources[place.file], place.start)]

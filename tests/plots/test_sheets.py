@@ -140,7 +140,7 @@ def test_fixed_style_is_put_back() -> None:
 class _Hostile:
     """An encoding whose name is anything but a name."""
 
-    name, family, time_step, describe_position = "hostile", "learned", "", staticmethod(str)
+    name, family, time_step, is_sampled, describe_position = "hostile", "learned", "", False, staticmethod(str)
     label = "$\\frac{1}{2}$ $" + "W" * 40 + "\n\u202e漢$"
 
 

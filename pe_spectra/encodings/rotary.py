@@ -32,7 +32,8 @@ _TERMS = 1 << 20
 #: Below 1 a scaling shortens the context: nobody means that, but implementations compute it.
 _FACTORS = RealRange(minimum=1e-3, maximum=1e6)
 _NUMBERS = RealRange(minimum=1e-6, maximum=1e6)
-_LENGTHS, _SERVED = (IntegerRange(minimum=least, maximum=MAX_CONTEXT) for least in (2, 1))
+_LENGTHS = IntegerRange(minimum=2, maximum=MAX_CONTEXT)
+_SERVED = IntegerRange(minimum=1, maximum=MAX_CONTEXT)
 
 
 @dataclass(frozen=True, kw_only=True)

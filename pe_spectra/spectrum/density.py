@@ -29,6 +29,8 @@ _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
 _LOW_WORDS = 256.0
 _CHUNK = 1 << 14
+#: What keeps the upper 26 bits of the 53 of a float64.
+_HIGH_BITS = -(1 << 27)
 #: Encodings whose kernels are summed at a time.
 _SETS = 256
 
@@ -207,8 +209,30 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
     first = int(is_high.argmax())
     for start in range(first if is_high[first] else len(u), len(u), _CHUNK):
         part = slice(start, start + _CHUNK)
-        u_low[part] = _scale(values[part], low[part], n)[1]
+        u_low[part] = _find_low_words(values[part], low[part], u[part], n)
     return u, u_low
+
+
+def _find_low_words(values: F64, low: F64, u: F64, n: int) -> F64:
+    """Return what rounding took from `u`, the frequencies in bins: 24 bits of it, in half the time of all its bits."""
+    scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
+    high_scale = float(_keep_high_bits(np.array(scale)))
+    high = _keep_high_bits(values)
+    rest = values - high
+    rest += low
+    rest *= scale
+    missing = high * high_scale  # exact
+    missing -= u
+    high *= scale - high_scale + scale_low
+    missing += high
+    missing += rest
+    return missing
+
+
+def _keep_high_bits(values: F64) -> F64:
+    """Return numbers cut to 26 bits: of two such the product is exact."""
+    cut = values.view(np.int64) & _HIGH_BITS
+    return cut.view(np.float64)
 
 
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:

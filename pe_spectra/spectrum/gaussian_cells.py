@@ -21,9 +21,11 @@ _MIN_WIDTH = 1.0
 _CELL_WIDTHS = 3.0
 #: Sources count as far as this many widths beyond the edge of a cell: there a kernel is below 3e-18.
 _REACH = 9.0
-#: Powers 0, 5, .., 20 times powers 0..4: all 25 moments of a row of sources are one product of two tables.
+#: Powers 0, 5, .., 20 times powers 4..0: all 25 moments of a row of sources are one product of two tables, which can
+#: share their power 0. So the moments of a cell stand in the order 4..0, 9..5, .., 24..20, that of power 0 at `_MASS`.
 _STEP = 5
-_TERMS = _STEP * _STEP
+_TERMS, _MASS = _STEP * _STEP, _STEP - 1
+_POWERS = np.arange(_TERMS).reshape(_STEP, _STEP)[:, ::-1].ravel()
 #: Sources to a row. A cell takes the shortest row that holds it, or as many of the longest as it needs, the last one
 #: filled up.
 _SLOTS = (8, 32, 80)
@@ -72,7 +74,7 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
     edges = size * np.arange(first - margin, last + margin + 1, dtype=float) - 0.5
     moments = _compute_moments(u, u_low, masses, np.searchsorted(u, edges), edges[:-1] + size / 2)
     sums = _apply_kernel(moments[1:-1], width, size, neighbours, min(size, count))
-    floor = np.convolve(moments[:, 0], _share_masses(margin, size / width), mode="valid")
+    floor = np.convolve(moments[:, _MASS], _share_masses(margin, size / width), mode="valid")
     trusted = sums >= np.maximum(floor, _SMALLEST)[:, None]
     return first * size, sums.ravel()[: count - first * size], trusted.ravel()[: count - first * size]
 
@@ -87,7 +89,7 @@ def _share_masses(margin: int, widths: float) -> F64:
 
 
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64) -> F64:
-    """Return sum of mass y**n over the sources of each cell, y their places from its centre; shape (cells, 25) by n."""
+    """Return sum of mass y**n over the sources of each cell, y their places from its centre; shape (cells, 25)."""
     moments = np.zeros((len(centres), _TERMS))
     # through a reversed view NumPy looks several times as long
     is_uniform = bool((masses[:: -1 if masses.strides[0] < 0 else 1] == 1.0).all())
@@ -126,14 +128,15 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
         starts = np.repeat(starts - slots * firsts, rows) + slots * np.arange(len(last))
         filled = np.minimum(last - starts, slots)
     step = min(_PLACES // slots, len(starts))
-    tables = np.empty((2, _STEP, step * slots + _APART))[:, :, : step * slots].reshape(2, _STEP, step, slots)
-    tables[1, 0] = 1.0
+    tables = np.empty((2 * _STEP, step * slots + _APART))[:, : step * slots].reshape(2 * _STEP, step, slots)
     products = np.empty((len(starts), _STEP, _STEP))
     for start in range(0, len(starts), step):
         here = slice(start, start + step)
-        fine, coarse = tables[:, :, : len(starts[here])]
-        _list_masks(slots).take(filled[here], axis=0, out=fine[0], mode="clip")
-        np.multiply(_take_windows(y, starts[here], slots), fine[0], out=fine[1])
+        powers = tables[:, : len(starts[here])]
+        # masses that are 1 are power 0 of the places
+        fine, coarse = powers[:_STEP], powers[_MASS if masses is None else _STEP :][:_STEP]
+        _list_masks(slots).take(filled[here], axis=0, out=fine[_MASS], mode="clip")
+        np.multiply(_take_windows(y, starts[here], slots), fine[_MASS], out=fine[_MASS - 1])
         _fill_powers(fine, coarse)
         if masses is not None:
             coarse[0] = _take_windows(masses, starts[here], slots)
@@ -145,7 +148,7 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
 
 def _take_windows(values: F64, starts: I64, size: int) -> F64:
     """Windows of so many numbers, (starts, size): as records, which NumPy takes in half the time of rows."""
-    record = np.dtype((np.void, size * values.itemsize))
+    record = np.dtype(f"V{size * values.itemsize}")
     windows = np.ndarray(len(values) - size + 1, record, values, strides=values.strides)
     return windows[starts].view(values.dtype).reshape(-1, size)
 
@@ -157,11 +160,11 @@ def _list_masks(slots: int) -> F64:
 
 
 def _fill_powers(fine: F64, coarse: F64) -> None:
-    """Fill in powers 2, 3 and 4 of the places, and 5, 10, 15 and 20: squares, which are quickest, where they serve."""
-    np.square(fine[1], out=fine[2])
-    np.multiply(fine[2], fine[1], out=fine[3])
-    np.square(fine[2], out=fine[4])
-    np.multiply(fine[4], fine[1], out=coarse[1])
+    """Fill in powers 2, 3, 4 of places `fine[3]`, and 5, 10, 15, 20: squares, which are quickest, where they serve."""
+    np.square(fine[3], out=fine[2])
+    np.multiply(fine[2], fine[3], out=fine[1])
+    np.square(fine[2], out=fine[0])
+    np.multiply(fine[0], fine[3], out=coarse[1])
     np.square(coarse[1], out=coarse[2])
     np.multiply(coarse[2], coarse[1], out=coarse[3])
     np.square(coarse[2], out=coarse[4])
@@ -169,19 +172,23 @@ def _fill_powers(fine: F64, coarse: F64) -> None:
 
 def _apply_kernel(moments: F64, width: float, size: int, neighbours: int, points: int) -> F64:
     """Turn the moments of cells and their neighbours into the sums at the points of the inner cells."""
-    cells = len(moments) - 2 * neighbours
-    sums = np.zeros((cells, points))
+    together = 2 * neighbours + 1
+    cells = len(moments) - together + 1
+    sums = np.empty((cells, points))
     for start in range(0, points, _POINTS):
         part = slice(start, min(start + _POINTS, points))
-        product = np.empty((cells, part.stop - start))
-        for shift, kernel in enumerate(_expand_kernel(width, size, neighbours, part.start, part.stop)):
-            sums[:, part] += np.matmul(moments[shift : shift + cells], kernel, out=product)
+        kernels = _expand_kernel(width, size, neighbours, part.start, part.stop)
+        for first in range(min(together, cells)):
+            # rows that do not overlap: the moments of every seventh cell, say, and those of its neighbours
+            rows = -(-(cells - first) // together)
+            ranges = moments[first : first + together * rows].reshape(rows, -1)
+            np.matmul(ranges, kernels, out=sums[first::together, part])
     return sums
 
 
 @lru_cache(maxsize=2)
 def _expand_kernel(width: float, size: int, neighbours: int, start: int, stop: int) -> F64:
-    """Return what each moment of a cell and its neighbours adds at the points start..stop-1 of the cell.
+    """Return what the moments of a cell and its neighbours, all in one row, add at its points start..stop-1.
 
     Those of the last two widths are kept: of a width whose cells have more points than one product none is found again.
     """
@@ -190,6 +197,7 @@ def _expand_kernel(width: float, size: int, neighbours: int, start: int, stop: i
     distance = (np.arange(start, stop) + 0.5) / size - (shifts + (nodes[:, None] + 1) / 2)
     kernels: F64 = _expand_chebyshev() @ (to_chebyshev @ np.exp(-0.5 * (distance * (size / width)) ** 2))
     kernels /= (size / 2) ** np.arange(_TERMS)[:, None]  # nodes reach from -1 to 1, places from -size/2 to size/2
+    kernels = kernels[:, _POWERS].reshape(-1, stop - start)
     kernels.flags.writeable = False  # it is kept
     return kernels
 

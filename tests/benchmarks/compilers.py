@@ -3,11 +3,11 @@
     pip install -e . numexpr numba
     python -m tests.benchmarks.compilers
 
-On 2026-11-30 with NumExpr 2.14.2, Numba 0.68.1 and NumPy 2.4.6 on one core of an AMD EPYC (AVX-512), in two runs,
-neither did. Products and exponentials of 32,768 numbers took NumExpr 4.1 and 4.4 times as long as NumPy. The moments of
-Eq. (15), at d = 65536 half of its time, took a loop of Numba 0.64 and 0.68 of what the batched products of NumPy take;
-but its import takes 3.3 times that of NumPy, more than a whole `spectrum` does (row S4), and each function 0.4 s to be
-compiled first. Numba and what it needs are 210 MB of files. So neither is used.
+On 2026-12-01 with NumExpr 2.14.2, Numba 0.68.1 and NumPy 2.4.6 on one core of an AMD EPYC (AVX-512), in two runs,
+neither did. Products and exponentials of 32,768 numbers took NumExpr 4.0 and 4.1 times as long as NumPy. The moments of
+Eq. (15), at d = 65536 more than half of its time, took a loop of Numba 0.97 and 1.01 of what the batched products of
+NumPy take; its import takes 3.7 and 3.9 times that of NumPy, more than a whole `spectrum` does (row S4), and each
+function 0.5 s to be compiled first. Numba and what it needs are 210 MB of files. So neither is used.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ def compare_moments() -> tuple[Ratios, float]:
     numba = importlib.import_module("numba")
     u, size = np.sort(list_bins(WIDTH)), int(3 * BANDWIDTH)
     edges = size * np.arange(0, u[-1] // size + 2) - 0.5
-    centres, half = edges[:-1] + size / 2, size / 2
+    centres = edges[:-1] + size / 2
     cells = np.searchsorted(edges, u, side="right") - 1
 
     @numba.njit
-    def compute(u: np.ndarray, cells: np.ndarray, centres: np.ndarray, half: float, moments: np.ndarray) -> None:
+    def compute(u: np.ndarray, cells: np.ndarray, centres: np.ndarray, moments: np.ndarray) -> None:
         for j in range(u.size):
-            y, power = (u[j] - centres[cells[j]]) / half, 1.0
+            y, power = u[j] - centres[cells[j]], 1.0
             for term in range(_TERMS):
                 moments[cells[j], term] += power
                 power *= y
 
     found, ones, zeros = np.zeros((len(centres), _TERMS)), np.ones_like(u), np.zeros_like(u)
     start = time.process_time()
-    compute(u, cells, centres, half, found)
+    compute(u, cells, centres, found)
     compiling = time.process_time() - start
     bounds = np.searchsorted(u, edges)
-    ours = gaussian_cells._compute_moments(u, zeros, ones, bounds, centres, half)
-    order = np.arange(_TERMS).reshape(5, 5).T.ravel()
-    np.testing.assert_allclose(found[:, order], ours, rtol=1e-9, atol=1e-9)
+    ours = gaussian_cells._compute_moments(u, zeros, ones, bounds, centres)
+    half = (size / 2.0) ** gaussian_cells._POWERS  # places reach so far from a centre
+    np.testing.assert_allclose(found[:, gaussian_cells._POWERS] / half, ours / half, rtol=1e-9, atol=1e-9)
     return compare_calls(
-        lambda: compute(u, cells, centres, half, found),
-        lambda: gaussian_cells._compute_moments(u, zeros, ones, bounds, centres, half),
+        lambda: compute(u, cells, centres, found),
+        lambda: gaussian_cells._compute_moments(u, zeros, ones, bounds, centres),
     ), compiling
 
 

@@ -47,7 +47,7 @@ def weigh_in_parts(d: int) -> None:
         y = values[start : start + _IN_CACHE] * (d / (2 * math.pi))
         y = (y - 1.0).reshape(-1, _ROW)
         fine, coarse = tables[:, :, : len(y)]
-        fine[1] = y
+        fine[3] = y
         gaussian_cells._fill_powers(fine, coarse)
         products.append(fine.transpose(1, 0, 2) @ coarse.transpose(1, 2, 0))
     size = int(3 * BANDWIDTH)

@@ -1,14 +1,30 @@
 """Eq. 15 and Eq. 22 and the lag window, against their slow definitions."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from pe_spectra import Sinusoidal, compute_dft_weights, compute_lag_window_spectrum, compute_spectrum
+from pe_spectra.exact import PI
+from pe_spectra.spectrum import density
 from tests import naive
 
 SIZES = [2, 3, 4, 5, 7, 8, 16, 31, 48, 97, 128]
 BASES = [0.3, 1.0, 2.5, 1e4, 1e9]
+
+
+@pytest.mark.parametrize("n", [3, 1 << 16, 100003])
+def test_low_words_of_long_ladders_are_what_rounding_takes(n):
+    rng = np.random.default_rng(n)
+    values = np.concatenate([Sinusoidal(d=200).frequencies().values, np.exp(rng.uniform(-9, 40, 200))])[::-1]
+    low = values * rng.uniform(-1, 1, values.size) * 2.0**-53
+    u = values * (n / (2 * np.pi))
+    found = density._find_low_words(values, low, u, n)
+    for value, value_low, high, missing in zip(*map(np.ndarray.tolist, (values, low, u, found)), strict=True):
+        exact = (Fraction(value) + Fraction(value_low)) * n / (2 * Fraction(PI))
+        assert abs(exact - Fraction(high) - Fraction(missing)) <= 2.0**-77 * high
 
 
 # ----------------------------------------------------------------------------------- Eq. 15, 16, 22

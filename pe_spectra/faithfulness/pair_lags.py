@@ -263,17 +263,21 @@ def _count_needed(known: float) -> int:
 
 def _bound_first_look(words: F64, length: int) -> float:
     """By how much the sums of the next function may be off at most."""
-    # entries of both tables, and sums of as many products, are in float32; their angles are rounded in float64
+    # entries of both tables, from angles of at most pi, and sums of as many products, are in float32: of the units of
+    # its rounding angles cost at most 2, sines 2, and so products 12 for a frequency; turns are rounded in float64
     count: int = words.shape[1]
-    return 4 * _EPS_OF_SINGLE * (count + 1) * (count + 20) + 2 * _EPS * length * float(np.abs(words[0]).sum())
+    return 4 * _EPS_OF_SINGLE * (count + 1) * (count + 20) + 4 * _EPS * length * float(np.abs(words[0]).sum())
 
 
 def _list_low(words: F64, length: int, least: float) -> I64:
     """Lags 1 .. length-1 at which the sum of cosines is at least so large; by angle addition, tau = a + b B."""
     step = math.isqrt(length - 1) + 1
     both = np.concatenate([np.arange(step), step * np.arange(-(-length // step))])
-    angles = np.multiply.outer(both.astype(float), words[0])
-    sine, cosine = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
+    turns = np.multiply.outer(both.astype(float), words[0] / (2 * np.pi))
+    turns -= np.rint(turns)
+    turns *= 2 * np.pi
+    angles = turns.astype(np.float32)
+    sine, cosine = np.sin(angles), np.cos(angles)
     fine = np.concatenate([cosine[:step], -sine[:step]], axis=1).T
     coarse = np.concatenate([cosine[step:], sine[step:]], axis=1)
     rows, found = max(1, _BLOCK // step), []

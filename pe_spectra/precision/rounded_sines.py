@@ -9,7 +9,6 @@ theirs, rounded.
 from __future__ import annotations
 
 import math
-import sys
 from decimal import Decimal
 from functools import cache
 
@@ -26,10 +25,10 @@ FURTHEST = 2.0**21
 _WORD_BITS = (31, 53)
 #: Added to a number, rounds it to an integer, whose last bits are then those of the sum.
 _SHIFT = 1.5 * 2.0**52
-#: Units of the last place of a double by which the first look may be off, more than three times what it is at most; and
-#: where the lower half of a double lies among its words.
+#: Units of the last place of a double by which the first look may be off, more than three times what it is at most.
 _OPEN = 1024
-_LOWER = 0 if sys.byteorder == "little" else 1
+#: Lifts the last 29 bits of a double, which float32 has no place for, to the top.
+_LIFT = 35
 #: Angles that are worked on at a time.
 _ROOM = 1 << 14
 
@@ -77,10 +76,10 @@ class RoundedSines:
         np.subtract(1.0, square, out=turn.real)
         node *= turn
         sine[...], cosine[...] = node.imag, node.real
-        # the last 29 bits of a double, on top, next to half a unit of float32
-        lower = np.left_shift(node.view(np.uint32)[:, _LOWER::2], np.uint32(3), out=number.view(np.uint32))
-        lower += np.uint32((1 << 31) + 8 * _OPEN)
-        are_open = lower <= np.uint32(16 * _OPEN)
+        bits, room = node.view(np.uint64), self._room.reshape(-1)[: 2 * size].view(np.uint64)
+        lost = np.left_shift(bits, np.uint64(_LIFT), out=room.reshape(bits.shape))
+        lost += np.uint64((1 << 63) + (_OPEN << _LIFT))  # open next to half a unit of float32
+        are_open = lost <= np.uint64(2 * _OPEN << _LIFT)
         if are_open.any():
             for which, wave, out in ((are_open[:, 1::2], np.sin, sine), (are_open[:, ::2], np.cos, cosine)):
                 out[which] = wave(angles[which])

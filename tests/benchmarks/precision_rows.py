@@ -24,7 +24,7 @@ _D, _LENGTH = 256, 1_000_000
 #: Rows of one block of the references, which hold no more of a table than the candidate does.
 _BLOCK = 4096
 #: Rows of one block of what is taken in parts, as of the candidate.
-_PART = 256
+_PART = 512
 
 
 def count_distinct(length: int, dtype: str = "bfloat16") -> int:

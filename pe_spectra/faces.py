@@ -61,7 +61,7 @@ def simplify(value: Any) -> Any:
     if hasattr(value, "tolist"):  # arrays and numbers of NumPy, which is not loaded for their sake
         plain = value.tolist()
         return plain if _holds_finite_numbers(value) else simplify(plain)
-    return [simplify(item) for item in value]
+    return list(value) if isinstance(value, range) else [simplify(item) for item in value]
 
 
 def is_column(value: Any) -> bool:

@@ -129,6 +129,7 @@ FORMULA_ROWS = (
         over="rfft",
         target=2.5,
         measure=lambda: measure_weights(WIDTH),
+        gate=True,
         margin=3,
     ),
     RatioRow(
@@ -138,6 +139,7 @@ FORMULA_ROWS = (
         target=8000,
         at_most=False,
         measure=_measure_scipy,
+        gate=True,
     ),
     RatioRow(
         name="E7",

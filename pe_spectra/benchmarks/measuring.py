@@ -138,9 +138,10 @@ def read_children() -> float | None:
 
 
 def _count_repeats(what: Callable[[], object]) -> int:
-    what()
-    once = max(_time(what, 1), 1e-7)
-    return max(1, round(_TURN / once))
+    repeats = 1
+    while repeats * _time(what, repeats) < _TURN:  # the first calls may take several times as long as those that follow
+        repeats *= 2
+    return repeats
 
 
 def _time(what: Callable[[], object], repeats: int) -> float:

@@ -36,6 +36,7 @@ START_ROWS = (
         over="import typer",
         target=2.1,
         measure=partial(compare_programs, SPECTRUM, TYPER),
+        gate=True,
         margin=1.5,
     ),
 )

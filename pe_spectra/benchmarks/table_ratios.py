@@ -152,6 +152,7 @@ TABLE_ROWS = (
         target=500,
         at_most=False,
         measure=_measure_brute,
+        gate=True,
         margin=3,
     ),
     RatioRow(
@@ -169,6 +170,7 @@ TABLE_ROWS = (
         target=10000,
         at_most=False,
         measure=_measure_pdist_of_ladder,
+        gate=True,
     ),
     RatioRow(
         name="F3",

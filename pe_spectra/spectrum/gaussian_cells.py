@@ -72,7 +72,7 @@ def sum_cells(u: F64, u_low: F64, masses: F64, width: float, count: int) -> tupl
         return _NO_SUMS
     margin = neighbours + 1
     edges = size * np.arange(first - margin, last + margin + 1, dtype=float) - 0.5
-    moments = _compute_moments(u, u_low, masses, np.searchsorted(u, edges), edges[:-1] + size / 2)
+    moments = _compute_moments(u, u_low, masses, u.searchsorted(edges), edges[:-1] + size / 2)
     sums = _apply_kernel(moments[1:-1], width, size, neighbours, min(size, count))
     floor = np.convolve(moments[:, _MASS], _share_masses(margin, size / width), mode="valid")
     trusted = sums >= np.maximum(floor, _SMALLEST)[:, None]
@@ -95,13 +95,13 @@ def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64)
     is_uniform = bool((masses[:: -1 if masses.strides[0] < 0 else 1] == 1.0).all())
     for start in range(bounds[0], bounds[-1], _TOGETHER):
         part = slice(start, min(start + _TOGETHER, bounds[-1]))
-        cells = slice(np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, part.stop))
+        cells = slice(bounds.searchsorted(start, side="right") - 1, bounds.searchsorted(part.stop))
         starts = np.minimum(np.maximum(bounds[cells.start : cells.stop + 1], start), part.stop) - start
         sizes = starts[1:] - starts[:-1]
         room = np.zeros(_SLOTS[-1])  # for a last row that is filled up
         y = np.empty(part.stop - start + len(room))
         y[part.stop - start :] = 0.0
-        placed = np.subtract(u[part], np.repeat(centres[cells], sizes), out=y[: part.stop - start])
+        placed = np.subtract(u[part], centres[cells].repeat(sizes), out=y[: part.stop - start])
         placed += u_low[part]
         weights = None if is_uniform else np.concatenate([masses[part], room])
         before = moments[cells.start].copy()  # of a cell that begins in the part before
@@ -122,10 +122,10 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
     filled, firsts = sizes, None
     if slots == _SLOTS[-1]:
         rows = -(-sizes // slots)
-        ends = np.cumsum(rows)
+        ends = rows.cumsum()
         firsts = ends - rows
-        last = np.repeat(starts + sizes, rows)
-        starts = np.repeat(starts - slots * firsts, rows) + slots * np.arange(len(last))
+        last = (starts + sizes).repeat(rows)
+        starts = (starts - slots * firsts).repeat(rows) + slots * np.arange(len(last))
         filled = np.minimum(last - starts, slots)
     step = min(_PLACES // slots, len(starts))
     tables = np.empty((2 * _STEP, step * slots + _APART))[:, : step * slots].reshape(2 * _STEP, step, slots)

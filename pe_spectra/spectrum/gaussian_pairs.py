@@ -72,12 +72,12 @@ class Sources(NamedTuple):
         """The nearest source of each point."""
         if len(self.u) == 1:
             return np.zeros(len(k), dtype=np.int64)
-        right = 1 + np.searchsorted(self.u[1:-1], k)
+        right = 1 + self.u[1:-1].searchsorted(k)
         return np.where(k - self.u[right - 1] <= self.u[right] - k, right - 1, right)
 
     def find_windows(self, k: F64, reach: F64) -> tuple[I64, I64]:
         """The first source within reach of each point, and the first one beyond."""
-        return np.searchsorted(self.u, k - reach), np.searchsorted(self.u, k + reach, side="right")
+        return self.u.searchsorted(k - reach), self.u.searchsorted(k + reach, side="right")
 
 
 def is_direct(sources: int, count: int) -> bool:

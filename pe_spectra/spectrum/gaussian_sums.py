@@ -70,13 +70,13 @@ def _sum_fast(sources: Sources, width: float, count: int) -> LogSum:
     below = inside.start - _find_first(done[: inside.start][::-1])
     above = inside.stop + _find_first(done[inside.stop :])
     exponent[below:above] = 0.0
-    span = np.sqrt(_compute_reach(len(u))) * width
+    span = math.sqrt(_compute_reach(len(u))) * width
     if below:
-        part, first = slice(below - 1, None, -1), sources.take(slice(0, np.searchsorted(u, u[0] + span, side="right")))
+        part, first = slice(below - 1, None, -1), sources.take(slice(0, u.searchsorted(u[0] + span, side="right")))
         exponent[part] = np.arange(below, dtype=np.int32)  # which NumPy counts in half the time of longer ones
         _sum_outside(first, width, below - 1, exponent[part], factor[part])
     if above < count:
-        last = sources.take(slice(np.searchsorted(u, u[-1] - span), None)).take(slice(None, None, -1))
+        last = sources.take(slice(u.searchsorted(u[-1] - span), None)).take(slice(None, None, -1))
         exponent[above:] = np.arange(count - above, dtype=np.int32)
         _sum_outside(last, width, above, exponent[above:], factor[above:])
     if not done[below:above].all():
@@ -124,7 +124,7 @@ def _sum_windows(sources: Sources, width: float, anchor: F64, x: F64, first: I64
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     start = 0
     while start < len(x):
-        stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + _BLOCK)) - 1)
+        stop = max(start + 1, int(bounds.searchsorted(bounds[start] + _BLOCK)) - 1)
         size, offsets = sizes[start:stop], bounds[start:stop] - bounds[start]
         some = sources.take(np.arange(size.sum()) + np.repeat(first[start:stop] - offsets, size))
         delta = some.u - np.repeat(anchor[0, start:stop], size)
@@ -140,7 +140,7 @@ def _sum_windows(sources: Sources, width: float, anchor: F64, x: F64, first: I64
 
 def _compute_reach(sources: int) -> float:
     """r: all sources with delta (delta + 2 x) > r b**2 together do not count beside the nearest one."""
-    return 70.0 + 2 * float(np.log(sources))
+    return 70.0 + 2 * math.log(sources)
 
 
 def _sum_between(sources: Sources, width: float, k: F64) -> F64:
@@ -149,13 +149,13 @@ def _sum_between(sources: Sources, width: float, k: F64) -> F64:
     Relative to the exponential of the nearest source. Points (L,) ascending.
     """
     result, u = np.empty(len(k)), sources.u
-    right = np.searchsorted(u, k)
-    span = np.sqrt(_compute_reach(len(u))) * width
+    right = u.searchsorted(k)
+    span = math.sqrt(_compute_reach(len(u))) * width
     edges = np.concatenate([[0], np.flatnonzero(np.diff(right)) + 1, [len(k)]]).tolist()
     for i, j in pairwise(edges):
         r = int(right[i])
-        left = sources.take(slice(np.searchsorted(u, u[r - 1] - span), r)).take(slice(None, None, -1))
-        other = sources.take(slice(r, np.searchsorted(u, u[r] + span, side="right")))
+        left = sources.take(slice(u.searchsorted(u[r - 1] - span), r)).take(slice(None, None, -1))
+        other = sources.take(slice(r, u.searchsorted(u[r] + span, side="right")))
         exponents, factors = np.stack([k[i:j] - k[i], k[j - 1] - k[i:j]]), np.empty((2, j - i))
         _sum_outside(left, width, k[i], exponents[0], factors[0])
         _sum_outside(other, width, k[j - 1], exponents[1, ::-1], factors[1, ::-1])
@@ -177,7 +177,7 @@ def _sum_outside(sources: Sources, width: float, nearest: float, exponent: F64, 
     start = 0
     while start < len(x):
         low = float(x[start])
-        count = int(np.searchsorted(delta, reach / (np.sqrt(low * low + reach) + low), side="right"))
+        count = int(delta.searchsorted(reach / (math.sqrt(low * low + reach) + low), side="right"))
         points, weights = delta[:count], sources.masses[:count]
         if points[-1] == 0:
             factor[start:] = weights.sum()
@@ -187,7 +187,7 @@ def _sum_outside(sources: Sources, width: float, nearest: float, exponent: F64, 
         if count > _NODES:
             high = low + _STRETCH * variance / points[-1]
             points, weights = _move_to_nodes(points, weights)
-        stop = max(start + 1, int(np.searchsorted(x, high)))
+        stop = max(start + 1, int(x.searchsorted(high)))
         for i in range(start, stop, _BLOCK // _NODES):
             some = slice(i, min(i + _BLOCK // _NODES, stop))
             terms = np.multiply.outer(x[some] - low, points / -variance)

@@ -38,6 +38,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="rfft",
         target=2.0,
         measure=lambda: measure_weights(spectrum_rows.LARGE),
+        gate=True,
     ),
     RatioRow(
         name="E2",
@@ -142,6 +143,7 @@ ROWS: tuple[RatioRow, ...] = (
         what="processor time of 1,000 spectra together, d = 256, s",
         target=0.15,
         measure=partial(spectrum_rows.measure_together, 1000),
+        gate=True,
         margin=5,
     ),
     RatioRow(
@@ -159,6 +161,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="json.dumps of its lists",
         target=1.28,
         measure=spectrum_rows.measure_csv,
+        gate=True,
         margin=3,
     ),
     RatioRow(

@@ -1,0 +1,23 @@
+"""What a ratio is taken of."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from pe_spectra.benchmarks import measuring
+
+
+def test_a_turn_is_long_enough_though_first_calls_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, takes = 0.0, itertools.chain([0.008, 0.004], itertools.repeat(0.001))
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(thread_time=lambda: now))
+
+    def work() -> None:
+        nonlocal now
+        now += next(takes)
+
+    count = measuring._count_repeats(work)
+    assert measuring._time(work, count) == pytest.approx(0.001)
+    assert measuring._TURN <= 0.001 * count < 2 * measuring._TURN

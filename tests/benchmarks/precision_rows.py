@@ -1,10 +1,10 @@
 """Distinct rows in narrow types: row F6, and what its limits are.
 
 The answer has the distinct rows, the phase errors and the constant channels of four stages, and the closest rows of
-two. `do_parts` does for that what no way around these numbers could leave out: 0.75 times the sines and cosines of
+two. `do_parts` does for that what no way around these numbers could leave out: 0.7 times the sines and cosines of
 float64, which take less where only their rounding to float32 is asked for. `np.unique`, which is given the rounded
-table, takes 2.4 times those sines and cosines for a million positions (1.3 for 65,536, whose table stays in cache). Of
-each position it must hold 76 bytes: its number, its place, its row, its error and three hashes of 8, its
+table, takes 1.9 to 2.4 times those sines and cosines for a million positions (1.3 for 65,536, whose table stays in
+cache). Of each position it must hold 76 bytes: its number, its place, its row, its error and three hashes of 8, its
 cast of 4, and hashes sorted and the answer of 8 while equal rows are found; with the blocks that is 75 MiB for a
 million of them, times 1.1.
 """

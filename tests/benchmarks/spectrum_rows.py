@@ -1,8 +1,8 @@
 """Eq. (15): rows E1 to E8, but for those of `pe-spectra bench`.
 
-E1, E2: what no sum by moments can leave out takes 1.3 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
-the whole about twice as long, more on an idle processor and less where others use its memory, for which the transform
-waits longer. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are gathered into them;
+E1, E2: what no sum by moments can leave out takes 1.2 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
+the whole about twice as long. Where others use the memory of the machine both wait for it, the transform longer at
+2^20, and the sum at 65,536. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are gathered into them;
 the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of

@@ -156,6 +156,7 @@ FORMULA_ROWS = (
         over="rfft + irfft",
         target=1.2,
         measure=lambda: measure_any_function(WIDTH),
+        gate=True,
         margin=3,
     ),
     RatioRow(

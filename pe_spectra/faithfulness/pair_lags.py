@@ -263,8 +263,8 @@ def _count_needed(known: float) -> int:
 
 def _bound_first_look(words: F64, length: int) -> float:
     """By how much the sums of the next function may be off at most."""
-    # entries of both tables, from angles of at most pi, and sums of as many products, are in float32: of the units of
-    # its rounding angles cost at most 2, sines 2, and so products 12 for a frequency; turns are rounded in float64
+    # In units of 2**-23: angles of at most pi are rounded by 2 at most, sines by 2, so that the two products of a
+    # frequency are off by 12, and their sum over all frequencies by count**2 more. Turns are rounded in float64.
     count: int = words.shape[1]
     return 4 * _EPS_OF_SINGLE * (count + 1) * (count + 20) + 4 * _EPS * length * float(np.abs(words[0]).sum())
 

@@ -22,7 +22,7 @@ from pe_spectra.records import dataclass
 #: Computes rows by their numbers, (n,) -> (n, columns).
 Evaluate = Callable[[I64], Carried]
 
-#: Numbers that are worked on at a time: with half as many calls take longer than what leaves the cache.
+#: Numbers that are worked on at a time: of half as many, what calls cost would be more than what the cache saves.
 BLOCK = 1 << 17
 #: Share by which a sum of squares of differences in float32 may be wrong: two roundings for each, and some more.
 _SINGLE_SUM, _MORE = 2.0**-23, 8
@@ -35,7 +35,7 @@ Nearest = tuple[float, tuple[int, int]]
 
 
 def list_blocks(rows: int, columns: int) -> Iterator[I64]:
-    """Yield the numbers of rows, as many at a time as stay in cache.
+    """Yield the numbers of rows, as many at a time as are worked on together.
 
     >>> [len(block) for block in list_blocks(5, 2)]
     [5]

@@ -12,7 +12,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
 from pe_spectra.encodings.pairs import OnLattice
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_product, two_sum
+from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_sum
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
@@ -209,36 +209,30 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
     first = int(is_high.argmax())
     for start in range(first if is_high[first] else len(u), len(u), _CHUNK):
         part = slice(start, start + _CHUNK)
-        u_low[part] = _find_low_words(values[part], low[part], u[part], n)
+        u_low[part] = _scale(values[part], low[part], n)[1]
     return u, u_low
 
 
-def _find_low_words(values: F64, low: F64, u: F64, n: int) -> F64:
-    """Return what rounding took from `u`, the frequencies in bins: 24 bits of it, in half the time of all its bits."""
+def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
+    """Return frequencies in bins as pairs, right to 2**-103 of themselves: many turns may be folded away later."""
     scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
     high_scale = float(_keep_high_bits(np.array(scale)))
-    high = _keep_high_bits(values)
+    product, high = values * scale, _keep_high_bits(values)
     rest = values - high
-    rest += low
-    rest *= scale
-    missing = high * high_scale  # exact
-    missing -= u
-    high *= scale - high_scale + scale_low
-    missing += high
-    missing += rest
-    return missing
+    # in this order each sum is exact but for the last two (Dekker 1971, with halves that are cut, not rounded)
+    error = high * high_scale
+    error -= product
+    error += high * (scale - high_scale)
+    error += rest * high_scale
+    error += rest * (scale - high_scale)
+    error += values * scale_low + low * scale
+    return product, error
 
 
 def _keep_high_bits(values: F64) -> F64:
     """Return numbers cut to 26 bits: of two such the product is exact."""
     cut = values.view(np.int64) & _HIGH_BITS
     return cut.view(np.float64)
-
-
-def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
-    product, error = two_product(values, np.float64(scale))
-    return product, error + (values * scale_low + low * scale)
 
 
 def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:

@@ -89,7 +89,7 @@ def _share_masses(margin: int, widths: float) -> F64:
 
 
 def _compute_moments(u: F64, u_low: F64, masses: F64, bounds: I64, centres: F64) -> F64:
-    """Return sum of mass y**n over the sources of each cell, y their places from its centre; shape (cells, 25)."""
+    """Return sums of mass y**n over the sources of cells, (cells, 25): y their places from its centre, n `_POWERS`."""
     moments = np.zeros((len(centres), _TERMS))
     # through a reversed view NumPy looks several times as long
     is_uniform = bool((masses[:: -1 if masses.strides[0] < 0 else 1] == 1.0).all())

@@ -52,7 +52,7 @@ _INSTEAD = {
 #: Those that stay below the target, noise included.
 QUICK = (
     *("spectrum", "reconstruct", "faithfulness", "count-low-bin", "claims", "schema", "encodings", "export"),
-    *("audit", "diff", "check", "stacks", "sweep"),
+    *("audit", "diff", "check", "stacks", "sweep", "precision"),
 )
 _AT_ONCE = f"import gc, os; gc.set_threshold({_MANY}); import {{}}; os._exit(0)"
 #: What stands in S2 before anything of ours, and the most that it has been of `import typer`.

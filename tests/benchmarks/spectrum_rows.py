@@ -2,8 +2,8 @@
 
 E1, E2: what no sum by moments can leave out takes 1.2 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
 the whole about twice as long. Where others use the memory of the machine both wait for it, the transform longer at
-2^20, and the sum at 65,536. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are gathered into them;
-the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
+2^20, and the sum at 65,536. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are
+gathered into them; the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of
 truth values: 15.7 MiB at least, and 1.1 times that is the target.
@@ -31,8 +31,9 @@ from tests.benchmarks.measuring import measure_resident, trace_peak
 
 LARGE = 1 << 20
 _E6_D = 1_000_000
-#: Powers of a place in each of two tables, sources whose tables stay in cache, and those of one product.
-_POWERS, _IN_CACHE, _ROW = 5, 16384, 32
+#: Powers of a place in each of two tables, sources whose tables stay in cache, those of one product, and cells whose
+#: moments are turned into the sums at the points of one.
+_POWERS, _IN_CACHE, _ROW, _RANGE = 5, 16384, 32, 7
 
 
 def weigh_in_parts(d: int) -> None:
@@ -42,19 +43,21 @@ def weigh_in_parts(d: int) -> None:
     moments of seven cells with a kernel, one exponential for a point, and the norm.
     """
     values, tables = prepare_ladder(d)[0].values, _prepare_tables()
+    share = _POWERS - 1  # both tables have power 0
     products = []
     for start in range(0, len(values), _IN_CACHE):
         y = values[start : start + _IN_CACHE] * (d / (2 * math.pi))
         y = (y - 1.0).reshape(-1, _ROW)
-        fine, coarse = tables[:, :, : len(y)]
+        fine, coarse = tables[:_POWERS, : len(y)], tables[share:, : len(y)]
         fine[3] = y
         gaussian_cells._fill_powers(fine, coarse)
         products.append(fine.transpose(1, 0, 2) @ coarse.transpose(1, 2, 0))
     size = int(3 * BANDWIDTH)
     cells = math.ceil(values[0] * (d / (2 * math.pi)) / size)
-    moments = np.resize(np.concatenate(products).reshape(-1, _POWERS**2), (cells, _POWERS**2))
-    kernel = np.ones((_POWERS**2, size))
-    near = sum(moments @ kernel for _ in range(7))
+    moments = np.resize(np.concatenate(products), (cells // _RANGE, _RANGE * _POWERS**2))
+    kernel, near = np.ones((_RANGE * _POWERS**2, size)), np.empty((cells, size))
+    for first in range(_RANGE):
+        np.matmul(moments, kernel, out=near[first : len(moments) * _RANGE : _RANGE])
     weights = np.exp(np.linspace(-30.0, 0.0, d // 2 + 1))
     weights[: near.size] *= near.ravel()
     weights *= 1 / weights.sum()
@@ -63,7 +66,7 @@ def weigh_in_parts(d: int) -> None:
 @cache
 def _prepare_tables() -> np.ndarray:
     """What powers are held in, once for all: memory that is asked for anew may take longer than they do."""
-    return np.ones((2, _POWERS, _IN_CACHE // _ROW, _ROW))
+    return np.ones((2 * _POWERS - 1, _IN_CACHE // _ROW, _ROW))
 
 
 def measure_parts(d: int) -> Ratios:

@@ -265,6 +265,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="half float32 product",
         target=1.2,
         measure=lambda: measure_closest_pair(8192),
+        gate=True,
         margin=2,
     ),
     RatioRow(
@@ -322,6 +323,7 @@ ROWS: tuple[RatioRow, ...] = (
         what="traced peak of the closest pair, 65536 x 384, MiB",
         target=128,
         measure=separation_rows.measure_long_peak,
+        gate=True,
     ),
     RatioRow(
         name="F3",
@@ -486,6 +488,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="import typer",
         target=9,
         measure=command_rows.measure_figure,
+        gate=True,
         margin=2,
     ),
     RatioRow(
@@ -494,6 +497,7 @@ ROWS: tuple[RatioRow, ...] = (
         over="two bare panels",
         target=1.1,
         measure=command_rows.measure_figure_over_bare,
+        gate=True,
         margin=1.4,
     ),
     *(

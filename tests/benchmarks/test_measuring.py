@@ -11,7 +11,7 @@ from pe_spectra.benchmarks import measuring
 
 
 def test_a_turn_is_long_enough_though_first_calls_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, takes = 0.0, itertools.chain([0.008, 0.004], itertools.repeat(0.001))
+    now, takes = 0.0, itertools.chain([0.5, 0.008, 0.004], itertools.repeat(0.001))
     monkeypatch.setattr(measuring, "time", SimpleNamespace(thread_time=lambda: now))
 
     def work() -> None:
@@ -21,3 +21,8 @@ def test_a_turn_is_long_enough_though_first_calls_take_longer(monkeypatch: pytes
     count = measuring._count_repeats(work)
     assert measuring._time(work, count) == pytest.approx(0.001)
     assert measuring._TURN <= 0.001 * count < 2 * measuring._TURN
+
+
+def test_what_takes_no_time_is_repeated_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "time", SimpleNamespace(thread_time=lambda: 0.0))
+    assert measuring._count_repeats(int) < 1 << 20

@@ -16,15 +16,14 @@ BASES = [0.3, 1.0, 2.5, 1e4, 1e9]
 
 
 @pytest.mark.parametrize("n", [3, 1 << 16, 100003])
-def test_low_words_of_long_ladders_are_what_rounding_takes(n):
+def test_frequencies_in_bins_have_the_digits_of_pairs(n):
     rng = np.random.default_rng(n)
     values = np.concatenate([Sinusoidal(d=200).frequencies().values, np.exp(rng.uniform(-9, 40, 200))])[::-1]
     low = values * rng.uniform(-1, 1, values.size) * 2.0**-53
-    u = values * (n / (2 * np.pi))
-    found = density._find_low_words(values, low, u, n)
-    for value, value_low, high, missing in zip(*map(np.ndarray.tolist, (values, low, u, found)), strict=True):
+    found = density._scale(values, low, n)
+    for value, value_low, high, high_low in zip(*map(np.ndarray.tolist, (values, low, *found)), strict=True):
         exact = (Fraction(value) + Fraction(value_low)) * n / (2 * Fraction(PI))
-        assert abs(exact - Fraction(high) - Fraction(missing)) <= 2.0**-77 * high
+        assert abs(exact - Fraction(high) - Fraction(high_low)) <= 2.0**-103 * high
 
 
 # ----------------------------------------------------------------------------------- Eq. 15, 16, 22

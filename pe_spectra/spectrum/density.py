@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
@@ -214,12 +215,13 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
 
 
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
-    """Return frequencies in bins as pairs, right to 2**-103 of themselves: many turns may be folded away later."""
+    """Return frequencies in bins as pairs, right to 2**-104 of themselves: many turns may be folded away later."""
     scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
-    high_scale = float(_keep_high_bits(np.array(scale)))
-    product, high = values * scale, _keep_high_bits(values)
+    fraction, exponent = math.frexp(scale)
+    high_scale = math.ldexp(round(math.ldexp(fraction, 26)), exponent - 26)
+    product, high = values * scale, (values.view(np.int64) & _HIGH_BITS).view(np.float64)
     rest = values - high
-    # in this order each sum is exact but for the last two (Dekker 1971, with halves that are cut, not rounded)
+    # of two numbers of 26 bits the product is exact, and in this order sums are, but for the last two (Dekker 1971)
     error = high * high_scale
     error -= product
     error += high * (scale - high_scale)
@@ -227,12 +229,6 @@ def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
     error += rest * (scale - high_scale)
     error += values * scale_low + low * scale
     return product, error
-
-
-def _keep_high_bits(values: F64) -> F64:
-    """Return numbers cut to 26 bits: of two such the product is exact."""
-    cut = values.view(np.int64) & _HIGH_BITS
-    return cut.view(np.float64)
 
 
 def _add_images(u: F64, u_low: F64, masses: F64, n: int, bandwidth: float) -> tuple[F64, F64, F64]:

@@ -23,7 +23,7 @@ def test_frequencies_in_bins_have_the_digits_of_pairs(n):
     found = density._scale(values, low, n)
     for value, value_low, high, high_low in zip(*map(np.ndarray.tolist, (values, low, *found)), strict=True):
         exact = (Fraction(value) + Fraction(value_low)) * n / (2 * Fraction(PI))
-        assert abs(exact - Fraction(high) - Fraction(high_low)) <= 2.0**-103 * high
+        assert abs(exact - Fraction(high) - Fraction(high_low)) <= 2.0**-104 * high
 
 
 # ----------------------------------------------------------------------------------- Eq. 15, 16, 22

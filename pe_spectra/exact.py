@@ -105,7 +105,9 @@ def two_product(a: F64, b: F64 | np.float64) -> tuple[F64, F64]:
     s = _SPLITTER * b
     b_hi = s - (s - b)
     b_lo = b - b_hi
-    return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
+    error = (a_hi * b_hi - p) + a_hi * b_lo
+    error += a_lo * b_hi
+    return p, error + a_lo * b_lo
 
 
 def _sum_to_pair(terms: list[F64]) -> tuple[F64, F64]:

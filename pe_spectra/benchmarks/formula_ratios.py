@@ -37,9 +37,7 @@ def weigh_ladder(d: int) -> F64:
     >>> round(float(weigh_ladder(64).sum()), 12)
     1.0
     """
-    weights = sum_kernels(prepare_ladder(d)[0], d, BANDWIDTH, "none").multiply_out()
-    weights *= 1 / np.sum(weights)
-    return weights
+    return sum_kernels(prepare_ladder(d)[0], d, BANDWIDTH, "none").normalise()[0]
 
 
 def list_bins(d: int) -> F64:

@@ -13,7 +13,7 @@ import numpy as np
 from pe_spectra.encodings import Encoding, Frequencies, HasFrequencies
 from pe_spectra.encodings.pairs import OnLattice
 from pe_spectra.errors import InputError, UndefinedError
-from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_sum
+from pe_spectra.exact import F64, TWO_PI, divide_into_words, two_product, two_sum
 from pe_spectra.fourier import GRID, compute_omega
 from pe_spectra.limits import MAX_BANDWIDTH, MIN_BANDWIDTH
 from pe_spectra.numbers import Choice, RealRange
@@ -30,8 +30,6 @@ _WIDE = 0.5
 #: A frequency of more bandwidths than this is a pair of doubles: its rounding would change ln g by more than 1e-13.
 _LOW_WORDS = 256.0
 _CHUNK = 1 << 14
-#: What keeps the upper 26 bits of the 53 of a float64.
-_HIGH_BITS = -(1 << 27)
 #: Encodings whose kernels are summed at a time.
 _SETS = 256
 
@@ -217,16 +215,7 @@ def _scale_many(values: F64, low: F64, n: int, bandwidth: float) -> tuple[F64, F
 def _scale(values: F64, low: F64, n: int) -> tuple[F64, F64]:
     """Return frequencies in bins as pairs, right to 2**-104 of themselves: many turns may be folded away later."""
     scale, scale_low = divide_into_words(Decimal(n), TWO_PI)
-    fraction, exponent = math.frexp(scale)
-    high_scale = math.ldexp(round(math.ldexp(fraction, 26)), exponent - 26)
-    product, high = values * scale, (values.view(np.int64) & _HIGH_BITS).view(np.float64)
-    rest = values - high
-    # of two numbers of 26 bits the product is exact, and in this order sums are, but for the last two (Dekker 1971)
-    error = high * high_scale
-    error -= product
-    error += high * (scale - high_scale)
-    error += rest * high_scale
-    error += rest * (scale - high_scale)
+    product, error = two_product(values, np.float64(scale))
     error += values * scale_low + low * scale
     return product, error
 
@@ -295,10 +284,8 @@ def _divide_by_sum(sums: LogSum) -> tuple[F64, F64]:
     logs += sums.exponent
     if sums.exponent_low is None:
         top = sums.exponent[np.argmax(logs)]
-        weights = sums.multiply_out(top)
-        total = np.sum(weights)
-        weights *= 1 / total
-        logs -= top + np.log(total)
+        weights, total = sums.normalise(top)
+        logs -= top + math.log(total)
         return weights, logs
     highest = logs.argmax(axis=-1)
     where = highest if logs.ndim == 1 else (np.arange(len(logs)), highest)

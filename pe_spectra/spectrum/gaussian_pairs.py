@@ -41,15 +41,21 @@ class LogSum(NamedTuple):
     exponent_low: F64 | None
     factor: F64
 
-    def multiply_out(self, top: float = 0.0) -> F64:
-        """The sums over exp(top), (K,), of one set whose exponent is a single double."""
-        exponent, sums = self.exponent - top if top else self.exponent, np.zeros_like(self.factor)
+    def normalise(self, top: float = 0.0) -> tuple[F64, float]:
+        """The sums over their total, (K,), and the total over exp(top), of one set whose exponent is a single double.
+
+        All is summed in units of exp(top), so that one of the exponents at least must be near it.
+        """
+        exponent, weights = self.exponent - top if top else self.exponent, np.zeros(len(self.factor))
         counts = exponent > _ZERO_BELOW  # what comes out as 0 takes NumPy's exp twice as long
         start = int(counts.argmax())
         stop = start + int(np.count_nonzero(counts))
-        some = slice(start, stop if counts[start:stop].all() else None)
-        np.multiply(np.exp(exponent[some]), self.factor[some], out=sums[some])
-        return sums
+        part = slice(start, stop if counts[start:stop].all() else None)
+        some = weights[part]
+        np.multiply(np.exp(exponent[part]), self.factor[part], out=some)
+        total = float(some.sum())
+        some *= 1 / total
+        return weights, total
 
 
 class Sources(NamedTuple):

@@ -50,8 +50,8 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
         stacked = sum_stacked_gaussians(u[None], low[None], masses[None], width, count)
         return LogSum(*(cast("F64", word)[0] for word in stacked))
     sources = Sources(u, low, masses)
-    if not (u[1:] >= u[:-1]).all():
-        sources = sources.take(np.argsort(u, kind="stable"))
+    if not (u[1:] > u[:-1]).all():  # those of one double are in the order of their low words
+        sources = sources.take(np.lexsort((low, u)))
     return _sum_fast(sources, width, count)
 
 

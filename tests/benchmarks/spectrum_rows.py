@@ -2,7 +2,7 @@
 
 E1, E2: what no sum by moments can leave out takes 1.2 transforms at d = 65536 and 0.9 at 2^20 (`weigh_in_parts`), and
 the whole about twice as long. Where others use the memory of the machine both wait for it, the transform longer at
-2^20, and the sum at 65,536. At d = 65536 rows that are filled up have 42,808 places for 32,768 sources, which are
+2^20, and the sum at 65,536. At d = 65536 rows that are filled up have 54,272 places for 32,768 sources, which are
 gathered into them; the rest goes into points beyond the sources, low words and arrays of some hundred numbers.
 
 E6: sources, their low words, exponents and factors are four rows of 500,000 numbers, and where the sum is known one of
@@ -55,7 +55,7 @@ def weigh_in_parts(d: int) -> None:
     size = int(3 * BANDWIDTH)
     cells = math.ceil(values[0] * (d / (2 * math.pi)) / size)
     moments = np.resize(np.concatenate(products), (cells // _RANGE, _RANGE * _POWERS**2))
-    kernel, near = np.ones((_RANGE * _POWERS**2, size)), np.empty((cells, size))
+    kernel, near = np.ones((_RANGE * _POWERS**2, size)), np.zeros((cells, size))
     for first in range(_RANGE):
         np.matmul(moments, kernel, out=near[first : len(moments) * _RANGE : _RANGE])
     weights = np.exp(np.linspace(-30.0, 0.0, d // 2 + 1))

@@ -274,6 +274,15 @@ def test_merged_sources_are_ascending() -> None:
     assert (np.diff(merged.u) >= 0).all()
 
 
+def test_sources_of_one_double_are_in_the_order_of_their_low_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd is replaced by nodes between its first source and its last one."""
+    u = np.full(40, 20.3)
+    low = np.array([0.0, 7.0, -7.0, 1.0] * 10) * 2.0**-53
+    monkeypatch.setattr(gaussian_pairs, "DIRECT_PAIRS", 0)
+    logs = compute_logs(sum_gaussians(u, low, np.ones(40), 4.0, 200))
+    check_logs(logs, math.log(40) - 0.5 * ((np.arange(200) - 20.3) / 4) ** 2)
+
+
 def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Among many sources every point has its sum from the cells; none is left to windows and tails."""
 
@@ -290,19 +299,23 @@ def test_sums_over_cells_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("top", [0.0, -3.0])
-def test_sums_are_multiplied_out_down_to_the_smallest_double(top):
+def test_weights_reach_down_to_the_smallest_double(top):
     exponent = np.linspace(-760.0, 0.0, 7601) + top
-    found = LogSum(exponent=exponent, exponent_low=None, factor=np.full(7601, 0.75)).multiply_out(top)
+    weights, total = LogSum(exponent=exponent, exponent_low=None, factor=np.full(7601, 0.75)).normalise(top)
     with np.errstate(under="ignore"):
-        assert np.array_equal(found, 0.75 * np.exp(exponent - top))
-    assert 0 < found[found > 0].min() < 1e-322
+        sums = 0.75 * np.exp(exponent - top)
+        assert total == pytest.approx(sums.sum(), rel=1e-15)
+        assert np.array_equal(weights, sums * (1 / total))
+    assert 0 < weights[weights > 0].min() < 1e-322
 
 
-def test_sums_are_multiplied_out_between_those_that_are_0():
-    for exponent in ([-800.0, 0.0, -800.0, -1.0, -900.0], [-800.0], [0.0, -1.0, -800.0], [-800.0, -1.0]):
+def test_weights_between_those_that_are_0():
+    for exponent in ([-800.0, 0.0, -800.0, -1.0, -900.0], [0.0, -1.0, -800.0], [-800.0, -1.0]):
         exponents = np.array(exponent)
-        found = LogSum(exponent=exponents, exponent_low=None, factor=np.full(len(exponents), 0.5)).multiply_out()
-        np.testing.assert_allclose(found, [0.5 * math.exp(one) for one in exponent], rtol=1e-15)
+        sums = [0.5 * math.exp(one) for one in exponent]
+        weights, total = LogSum(exponent=exponents, exponent_low=None, factor=np.full(len(sums), 0.5)).normalise()
+        assert total == pytest.approx(sum(sums), rel=1e-15)
+        np.testing.assert_allclose(weights, np.divide(sums, sum(sums)), rtol=1e-15)
 
 
 def test_weights_between_frequencies_that_are_far_apart_have_their_digits():

@@ -25,6 +25,7 @@ from pe_spectra.vocabulary import AXES
 _SUPPORT = 1e-14
 #: Squares between this and its inverse are in units of their own.
 _ROOM = 1e200
+_ANNIHILATED = "the weights annihilate this function, so nothing is left to rescale"
 #: Values closer than this share of the largest are equal but for the rounding of two transforms.
 _EQUAL = 1e-9
 
@@ -133,9 +134,8 @@ class Reconstruction(Result):
 def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True) -> F64:
     """Multiply the DFT coefficients of a function by an encoding's weights and transform back.
 
-    Implements Algorithm 1. With `rescale`, as in the text under it, the result has the l2 norm of
-    the function. Weights enter by their logarithms, relative to the largest where the function has
-    any content, so that none of them underflows on the way.
+    Implements Algorithm 1. With `rescale`, as in the text under it, the result has the l2 norm of the function. Weights
+    enter by their logarithms where they might underflow, relative to the largest where the function has any content.
 
     Parameters
     ----------
@@ -160,9 +160,9 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
         raise InputError("the function does not fit the lattice", str(f.shape), f"shape ({spectrum.grid},)")
     c = np.fft.rfft(f)
     with np.errstate(over="ignore", invalid="ignore"):
-        power = _square(c)
-    most, unit = float(power.max()), 1.0
-    if not 1 / _ROOM < most < _ROOM:
+        power, energy = _square(c, spectrum.grid)
+    unit = 1.0
+    if not 1 / _ROOM < energy < _ROOM:
         # in units of the largest part, squares neither overflow nor vanish
         parts = c.view(np.float64)
         unit = find_largest(parts)
@@ -171,39 +171,41 @@ def reconstruct(function: ArrayLike, spectrum: Spectrum, *, rescale: bool = True
     if not rescale:
         return np.fft.irfft(c * spectrum.multipliers, spectrum.grid)
     if not unit > 0:
-        raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
+        raise UndefinedError(_ANNIHILATED)
     if unit != 1.0:
         parts /= unit
-        power = _square(c)
-        most = float(power.max())
-    factors = _choose_multipliers(power, most, spectrum)
-    damped = power * factors
-    damped *= factors
-    c *= factors * (unit * _norm(power, spectrum.grid) / _norm(damped, spectrum.grid))
+        power, energy = _square(c, spectrum.grid)
+    factors = _choose_multipliers(power, energy, spectrum)
+    power *= factors
+    power *= factors
+    left = _sum_energy(power, spectrum.grid)
+    if not left > 0:
+        raise UndefinedError(_ANNIHILATED)
+    c *= factors * (unit * math.sqrt(energy / left))
     return np.fft.irfft(c, spectrum.grid)
 
 
-def _square(c: C128) -> F64:
-    """The squares of the magnitudes of coefficients."""
+def _square(c: C128, n: int) -> tuple[F64, float]:
+    """The squares of the magnitudes of coefficients, and their energy."""
     power: F64 = c.real**2
     power += c.imag**2
-    return power
+    return power, _sum_energy(power, n)
 
 
-def _choose_multipliers(power: F64, most: float, spectrum: Spectrum) -> F64:
+def _choose_multipliers(power: F64, energy: float, spectrum: Spectrum) -> F64:
     """Return the multipliers in units in which the largest that matters is not small; 0 outside the support."""
-    outside = power <= _SUPPORT**2 * most
-    is_whole = not outside.any()
-    if spectrum.estimator == "lag-window":
-        return np.where(outside, 0.0, spectrum.weights)  # signed: they have no logarithm where rounding wins
-    logs = spectrum.log_multipliers
-    support = logs if is_whole else logs[~outside]
-    shift = float(support.max()) if len(support) else -math.inf
-    if not math.isfinite(shift):
-        raise UndefinedError("the weights annihilate this function, so nothing is left to rescale")
-    plain = is_whole and spectrum.estimator == "kde"
-    factors = spectrum.weights if plain else np.exp(np.minimum(logs - shift, 0.0))
-    return factors if is_whole else np.where(outside, 0.0, factors)
+    outside = None
+    if power.min() <= _SUPPORT**2 * energy:  # which is at least the largest: of most functions one pass tells
+        outside = power <= _SUPPORT**2 * power.max()
+    if spectrum.estimator == "lag-window" or (spectrum.estimator == "kde" and outside is None):
+        factors = spectrum.weights  # a lag window's are signed: they have no logarithm where rounding wins
+    else:
+        logs = spectrum.log_multipliers
+        shift = float((logs if outside is None else logs[~outside]).max())
+        if not math.isfinite(shift):
+            raise UndefinedError(_ANNIHILATED)
+        factors = np.exp(np.minimum(logs - shift, 0.0))
+    return factors if outside is None else np.where(outside, 0.0, factors)
 
 
 def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstruction:
@@ -242,9 +244,8 @@ def reconstruct_positions(spectrum: Spectrum, s: Sequence[int]) -> Reconstructio
 def reconstruct_all_positions(spectrum: Spectrum) -> F64:
     """Run Algorithm 1 on the one-hot functions of all positions at once.
 
-    Row s is Algorithm 1 of the one-hot function of position s, rescaled. All rows are shifts of one
-    curve and share its memory of 2 N numbers: copy the array before changing it, and mind that a
-    copy has N**2 numbers.
+    Row s is Algorithm 1 of the one-hot function of position s, rescaled. All rows are shifts of one curve and share its
+    memory of 2 N numbers: copy the array before changing it, and mind that a copy has N**2 numbers.
 
     Parameters
     ----------
@@ -274,7 +275,7 @@ def _respond_to_spike(multipliers: F64, n: int) -> F64:
     if not multipliers.max() > 0:
         raise UndefinedError("the weights annihilate every function")
     # the largest weight is at least the mean: what of its squares underflows is nothing here
-    return np.fft.irfft(multipliers * (1 / _norm(multipliers * multipliers, n)), n)
+    return np.fft.irfft(multipliers * math.sqrt(n / _sum_energy(multipliers * multipliers, n)), n)
 
 
 def _measure_error(response: F64) -> float:
@@ -309,10 +310,9 @@ def measure_width(curve: ArrayLike, fraction: float) -> float | None:
     return float(sides[0] + sides[1])
 
 
-def _norm(power: F64, n: int) -> float:
-    """The l2 norm of a real function of length n from the squares of its half spectrum (Parseval)."""
-    ends = power[0] + (power[-1] if n % 2 == 0 else 0.0)
-    return math.sqrt((2 * float(power.sum()) - ends) / n)
+def _sum_energy(power: F64, n: int) -> float:
+    """The sum over the whole spectrum of a real function of length n from the squares of its half: n ||f||**2."""
+    return 2 * float(power.sum()) - float(power[0] + (power[-1] if n % 2 == 0 else 0.0))
 
 
 def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
@@ -328,7 +328,7 @@ def _measure(response: F64, spectrum: Spectrum) -> PositionReconstruction:
         relative_error=_measure_error(response),
         cosine=float(response[0] / np.sqrt(np.sum(response**2))),
         # by Parseval: the coefficients of a one-hot all have magnitude 1
-        relative_error_unscaled=_norm((1.0 - spectrum.multipliers) ** 2, spectrum.grid),
+        relative_error_unscaled=math.sqrt(_sum_energy((1 - spectrum.multipliers) ** 2, spectrum.grid) / spectrum.grid),
     )
 
 

@@ -59,6 +59,7 @@ def compare_calls(
     >>> len(compare_calls(list, dict, rounds=2).ratios)
     2
     """
+    _keep_memory()
     repeats = [_count_repeats(what) for what in (candidate, reference)]
     ratios = []
     for _ in range(rounds):
@@ -135,6 +136,15 @@ def read_children() -> float | None:
         return None
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def _keep_memory() -> None:
+    """Keep memory that arrays give back, as a process does that has worked with long tables.
+
+    glibc keeps as much as the largest block that was given back in one piece, up to 32 MiB. Without this, a row would
+    depend on those before it.
+    """
+    bytes(31 << 20)
 
 
 def _count_repeats(what: Callable[[], object]) -> int:

@@ -23,15 +23,13 @@ _LAST = 256
 _SHARE = 16
 #: Numbers of one block of padded columns: it stays in the cache.
 _BLOCK = 1 << 17
-#: Columns that are read together at least: as many as a line of the cache has numbers.
-_COLUMNS = 8
+#: Columns that are read together at least, as many as a line of the cache has numbers, and rows of them at a time.
+_COLUMNS, _STRETCH = 8, 1024
 #: A grid explains at least this much more of the centred Gram matrix than a line, as a share of what it explains and
 #: beyond what grids of other widths do, those up to so many places narrower and wider; by chance once in a thousand.
 _GAIN, _WIDTHS, _CHANCE = 0.03, 3, 1e-3
-#: Columns that this is measured on.
-_MOST_COLUMNS = 128
-#: A peak of the kernel at the width of the grid is above its neighbours by so many standard errors of noise.
-_ERRORS = 5.0
+#: Columns that this is measured on; standard errors that a peak of the kernel at the width of a grid stands out by.
+_MOST_COLUMNS, _ERRORS = 128, 5.0
 #: Rows that differ by no more of their largest number are one constant and its rounding.
 _CONSTANT = 1e-14
 #: Sides of grids that are looked for: smaller ones have too few wraps to tell, larger ones are no patches.
@@ -43,8 +41,7 @@ def compute_gram_kernel(table: F64, count: int | None = None) -> F64:
 
     Parameters
     ----------
-    table : (S, d), finite.
-    count : how many lags, 1 to S; default S.
+    table : (S, d), finite; count : how many lags, 1 to S; default S.
 
     Returns
     -------
@@ -93,19 +90,23 @@ def _sum_products(table: F64, lags: int) -> F64:
 
 def _correlate(first: F64, second: F64 | None, lags: int) -> F64:
     """Sum the products of row s of `first` and row s + tau of `second` (default the same), shape (lags,)."""
-    length = len(first) if second is None else len(second)
-    size = _find_quick_length(max(length, len(first) + lags))
+    tables = (first,) if second is None else (first, second)
+    size = _find_quick_length(max(len(tables[-1]), len(first) + lags))
     step = max(_COLUMNS, _BLOCK // size)
     power = np.zeros(size // 2 + 1, dtype=np.complex128)
     squares = power.view(np.float64)
     for column in range(0, first.shape[1], step):
-        part = slice(column, column + step)
-        spectrum = np.fft.rfft(np.ascontiguousarray(first[:, part].T), size)
+        spectra = []
+        for table in tables:
+            columns = table[:, column : column + step]
+            turned = np.empty(columns.shape[::-1])
+            for start in range(0, len(columns), _STRETCH):
+                turned[:, start : start + _STRETCH] = columns[start : start + _STRETCH].T
+            spectra.append(np.fft.rfft(turned, size))
         if second is None:
-            squares += np.square(spectrum.view(np.float64)).sum(axis=0)  # of real and imaginary parts, in turns
+            squares += np.square(spectra[0].view(np.float64)).sum(axis=0)  # of real and imaginary parts, in turns
         else:
-            other = np.fft.rfft(np.ascontiguousarray(second[:, part].T), size)
-            power += np.einsum("ij,ij->j", np.conj(spectrum), other)
+            power += np.einsum("ij,ij->j", np.conj(spectra[0]), spectra[1])
     summed: F64 = np.fft.irfft(power if second is not None else squares[::2] + squares[1::2], size)[:lags]
     return summed
 
@@ -217,8 +218,7 @@ def _measure_fold(codes: F64, side: int) -> tuple[float, float, float]:
     stands above both of its neighbours.
     """
     codes = codes[:, :: -(-codes.shape[1] // _MOST_COLUMNS) or 1]
-    # scaled, so that no square leaves the range of float64
-    centred = codes / (find_largest(codes) or 1.0)
+    centred = codes / (find_largest(codes) or 1.0)  # so that no square leaves the range of float64
     centred -= centred.mean(axis=0)
     if not find_largest(centred) > _CONSTANT:
         return 0.0, 0.0, 0.0
@@ -260,8 +260,8 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
 
     Returns
     -------
-    The values with what was found, and a sentence about it. A grid that nothing but the number of rows
-    speaks for is named in the sentence only.
+    The values with what was found, and a sentence about it. A grid that only the number of rows speaks for is named in
+    the sentence alone.
 
     >>> import numpy as np
     >>> settle_grid(np.eye(6), {"grid": "2x3"})
@@ -276,16 +276,15 @@ def settle_grid(table: F64, values: Mapping[str, Value]) -> tuple[dict[str, Valu
     proposed, chance = _propose_grids(codes, (0,) if prefix is not None else (0, 1))
     for skipped, height, width in proposed:
         lead, deviations, peak = _measure_fold(codes[skipped:], width)
-        grid, named = f"{height}x{width}", f"a grid of {height} x {width}"
+        rows, grid, named = f"{height * width} rows", f"{height}x{width}", f"a grid of {height} x {width}"
         if lead > _GAIN and _is_grid(deviations, peak, 2 * _WIDTHS - max(0, _WIDTHS + 2 - width), chance):
             found["grid"] = grid
             if skipped:
                 found["prefix"] = skipped
-            leaving = " after one special row (prefix=1)" if skipped else ""
-            count = height * width
-            return found, (f"{count} rows{leaving} are read as {named} (grid={grid}; grid=none reads a line)",)
+            rows += " after one special row (prefix=1)" if skipped else ""
+            return found, (f"{rows} are read as {named} (grid={grid}; grid=none reads a line)",)
         if peak > _ERRORS:
-            return found, (f"{height * width} rows could be {named}, but are read as a line; grid={grid} says so",)
+            return found, (f"{rows} could be {named}, but are read as a line; grid={grid} says so",)
     return found, ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tracemalloc
@@ -39,15 +38,16 @@ def compare_loading(line: Sequence[str], reference: Sequence[str], folder: Path,
     """Return what a command of the program takes beside its own work, over a reference, in processor time.
 
     Its own work is the second of two runs in one process, where everything is loaded and no result is kept, and memory
-    that is free went back to the system: to take it is a part of the work.
+    that is free went back to the system: to take it is a part of the work. It is measured in each round, for a
+    machine may change its speed between rounds.
     """
     command = [*PROGRAM, *line]
     time_program(command, str(folder))
-    own = statistics.median(_run_twice(line, folder) for _ in range(3))
-    ratios = tuple(
-        (time_program(command, str(folder)) - own) / time_program(reference, str(folder)) for _ in range(rounds)
-    )
-    return Ratios(ratios=ratios)
+    ratios = []
+    for _ in range(rounds):
+        loading = time_program(command, str(folder)) - _run_twice(line, folder)
+        ratios.append(loading / time_program(reference, str(folder)))
+    return Ratios(ratios=tuple(ratios))
 
 
 def trace_peak(call: Callable[[], object]) -> Ratios:

@@ -2,9 +2,8 @@
 
 `multiply_in_parts` and `respond_in_parts` do what cannot be left out, each in the fewest passes of NumPy. A response is
 even, and a transform of half the length would do; but it sums as it goes along (cosft1 of Numerical Recipes), with an
-error that grows as the root of d, where this one has that of the transform. So the targets are 1.1 times the parts. At
-65536 these took 1.15 to 2.3 of two transforms from run to run, as memory lies; so what counts there is the row over
-them.
+error that grows as the root of d, where this one has that of the transform. So the targets are 1.1 times the parts,
+which take 1.27 of two transforms for any function at d = 4096. At 65536 a row over the parts is measured besides.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from pe_spectra.reconstruction import _respond_to_spike, reconstruct, reconstruc
 
 
 def multiply_in_parts(d: int) -> None:
-    """Transform, power and its largest and smallest, the two norms, one product, and back."""
+    """Transform, power and its smallest, the two sums, one product, and back."""
     spectrum, x = prepare_spectrum(d)
     weights = spectrum.weights
     c = np.fft.rfft(x)
     power = c.real**2
     power += c.imag**2
-    power.max(), power.min(), spectrum.log_weights.max(), power.sum()
-    damped = power * weights
-    damped *= weights
-    damped.sum()
+    power.sum(), power.min()
+    power *= weights
+    power *= weights
+    power.sum()
     c *= weights * 2.0
     np.fft.irfft(c, d)
 

@@ -277,6 +277,8 @@ def test_nothing_is_made_of_what_the_weights_annihilate():
         with pytest.raises(UndefinedError, match="the weights annihilate this function"):
             reconstruct(function, spectrum)
         assert_array_equal(reconstruct(function, spectrum, rescale=False), np.zeros(16))
+    with pytest.raises(UndefinedError, match="the weights annihilate this function"):
+        reconstruct(alternating, dataclasses.replace(spectrum, estimator="lag-window"))
     with pytest.raises(UndefinedError, match="the weights annihilate every function"):
         reconstruct_positions(dataclasses.replace(spectrum, estimator="kde", weights=np.zeros(9)), [0])
 

@@ -441,7 +441,7 @@ ROWS: tuple[RatioRow, ...] = (
     ),
     RatioRow(
         name="G",
-        what="growth exponent of equal rows, 4096 to 65536",
+        what="growth exponent of equal rows, 16384 to 65536",
         target=1.2,
         measure=growth_rows.measure_equal_rows,
         gate=True,

@@ -126,7 +126,7 @@ def _sum_rows(y: F64, masses: F64 | None, starts: I64, sizes: I64, slots: int) -
         firsts = ends - rows
         last = (starts + sizes).repeat(rows)
         starts = (starts - slots * firsts).repeat(rows) + slots * np.arange(len(last))
-        filled = last - starts  # more than all where another row follows
+        filled = last - starts  # more than `slots` where another row follows
     step = min(_PLACES // slots, len(starts))
     tables = np.empty((2 * _STEP, step * slots + _APART))[:, : step * slots].reshape(2 * _STEP, step, slots)
     products = np.empty((len(starts), _STEP, _STEP))

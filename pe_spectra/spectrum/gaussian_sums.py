@@ -50,8 +50,13 @@ def sum_gaussians(u: F64, low: F64, masses: F64, width: float, count: int) -> Lo
         stacked = sum_stacked_gaussians(u[None], low[None], masses[None], width, count)
         return LogSum(*(cast("F64", word)[0] for word in stacked))
     sources = Sources(u, low, masses)
-    if not (u[1:] > u[:-1]).all():  # those of one double are in the order of their low words
-        sources = sources.take(np.lexsort((low, u)))
+    if not (u[1:] > u[:-1]).all():
+        order = np.argsort(u, kind="stable")  # the images of a ladder are runs in order, which it merges
+        tied = np.diff(u[order]) == 0
+        places = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
+        some = order[places]  # of one double with others: in the order of their low words
+        order[places] = some[np.lexsort((low[some], u[some]))]
+        sources = sources.take(order)
     return _sum_fast(sources, width, count)
 
 

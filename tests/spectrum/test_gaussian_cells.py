@@ -40,7 +40,7 @@ def test_a_kernel_is_right_to_a_few_units_of_its_peak(width: float, place: float
     assert trusted.sum() > 2 * width
 
 
-@pytest.mark.parametrize("crowd", [1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000, (1 << 15) - 1, 1 << 15, 70000])
+@pytest.mark.parametrize("crowd", [1, 31, 32, 33, 87, 88, 89, 176, 177, 1000, (1 << 15) - 1, 1 << 15, 70000])
 @pytest.mark.parametrize("uniform", [True, False])
 def test_crowds_of_every_size(crowd: int, uniform: bool) -> None:
     """A cell is full, the next one is not, and one that is far has a source whose powers are large."""
